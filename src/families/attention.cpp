@@ -187,6 +187,13 @@ void random_problem(Case& made, Random& random) {
                                     between(random, tile, 2 * tile)};
     return lengths[random() % 5];
   };
+  // Sums of several blocks join behind some of these, up to three times.
+  const auto keys = [&] {
+    if (config.summed_blocks > 1 && random() % 2 == 0) {
+      return between(random, 1, 3) * config.summed_blocks * block + between(random, -1, block);
+    }
+    return length(block);
+  };
   if (config.part_blocks != 0) return random_parts(made, random);
   if (config.pages != 0) return random_pages(made, random);
   // Tiles from a counter are of sequences whose lengths the host knows.
@@ -194,17 +201,13 @@ void random_problem(Case& made, Random& random) {
   if (random() % 2 == 0 || asks) {
     problem.sequences = between(random, 1, 2);
     problem.queries = std::max<std::int64_t>(length(rows), 1);
-    problem.keys = length(block);
-    // Sums of several blocks join behind these.
-    if (config.summed_blocks > 1 && random() % 2 == 0) {
-      problem.keys = config.summed_blocks * block + between(random, -1, block);
-    }
+    problem.keys = keys();
     return;
   }
   const std::int64_t sequences = between(random, 1, 3);
   for (std::int64_t i = 0; i < sequences; ++i) {
     made.lists[Family::query_lengths].push_back(length(rows / 2));
-    made.lists[Family::key_lengths].push_back(length(block));
+    made.lists[Family::key_lengths].push_back(keys());
   }
 }
 

@@ -15,6 +15,8 @@ IN_TURN = (2, 300, 4, 1, 1, 1, True)
 PAGES = (2, 270, 4, 1, 1, 2, 3)
 # Four blocks of 96 keys, the last of 12.
 FP8 = (128, 300, 1, 1, 0, 1)
+# Six of them: sums of two blocks join twice before the last.
+JOINS = (128, 500, 1, 1, 0, 1)
 # Four tiles for one CTA, whose ring has two.
 TILES = (128, 130, 4, 2, 0, 1)
 
@@ -235,6 +237,11 @@ BUGS = [
         'family/attention/joined_sums.h', 'factors_ = {factors_.upper * factors.upper, factors_.lower * factors.lower};',
         'factors_ = factors;',
         [Site('attention_fp8_joined', FP8, WRONG_RESULT)]),
+    Bug('joined_sums_forgotten',
+        'what joins takes the place of what has joined before',
+        'family/attention/joined_sums.h', 'words[j] = std::bit_cast<std::uint32_t>(joined[j] * factors_.of(i + j) + values[i + j]);',
+        'words[j] = std::bit_cast<std::uint32_t>(values[i + j]);',
+        [Site('attention_fp8_joined', JOINS, WRONG_RESULT)]),
     Bug('joined_sums_shared',
         'both groups have their sums in the same memory',
         'family/attention/program.h', 'return Op(Values::tensors(stages.values), stages.joined[group], thread);',

@@ -6,6 +6,7 @@
 
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/machine/accumulator.h"
+#include "vgpu/machine/exact_products.h"
 #include "vgpu/machine/swizzle_check.h"
 #include "vgpu/machine/timed_wait.h"
 #include "vgpu/machine/warp_collective.h"
@@ -159,7 +160,8 @@ void land_wgmma(Engine& machine, void* operation) {
   warpgroup.ops.pop_front();
   std::uint32_t* fragments[warpgroup_threads];
   for (unsigned t = 0; t < warpgroup_threads; ++t) fragments[t] = op->accumulator->values_of(t);
-  wgmma_m64(op->arguments.shape, fragments, op->operands, op->arguments.accumulate);
+  const auto multiply = ExactProducts::are_asked_for() ? wgmma_m64_exact : wgmma_m64;
+  multiply(op->arguments.shape, fragments, op->operands, op->arguments.accumulate);
   ++warpgroup.landed_ops;
   warpgroup.landed_times.push_back(op->time);
   wake_waiters(machine, warpgroup, op->time);

@@ -37,10 +37,11 @@ class WgmmaOfJoinedBlocks : public WgmmaOfRegisters<TensorsB, k, false> {
     factors_ = {1, 1};
   }
   // Multiplies the sums of all products issued so far by each row's factor, behind the product of
-  // the tile's block `count`. No branch writes the sums themselves: ptxas would serialise their
-  // products.
-  TW_DEVICE void correct(Accumulator& sum, const RowPair& factors, int count) {
-    if (static_cast<unsigned>(count) % blocks == 0) {
+  // block `block` of the keys, the last of those before. Blocks come from the last to the first,
+  // and they are counted from the first key: which sums join is the same for all tiles, wherever
+  // they end. No branch writes the sums themselves: ptxas would serialise their products.
+  TW_DEVICE void correct(Accumulator& sum, const RowPair& factors, int block) {
+    if (static_cast<unsigned>(block) % blocks == 0) {
       join(sum);
       sum.start_over();
       factors_ = factors;

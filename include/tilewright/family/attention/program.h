@@ -426,7 +426,7 @@ struct Attention : JoinedBesideRings<typename Kernel::Op, Kernel::roles.groups> 
             weights.take(scores.values(0));
           } else if constexpr (what == Act::CorrectSums) {
             if constexpr (joins) {
-              op_.correct(sum, correction, k - tile.k_begin);
+              op_.correct(sum, correction, first_key(k) / int{block_keys} + 1);
             } else {
               op_.correct(sum, correction);
             }
