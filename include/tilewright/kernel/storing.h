@@ -3,8 +3,6 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/fragment.h"
-#include "tilewright/isa/threads.h"
-#include "tilewright/kernel/roles.h"
 #include "tilewright/schedule/contracts.h"
 
 namespace tw::kernel {
@@ -16,49 +14,17 @@ struct GroupPlaces {
   static constexpr unsigned group_step = step;
   static constexpr unsigned group_columns = n / column_groups;
   static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
-    if constexpr (column_groups > 1) {
-      return {tile.batch, tile.first_row(m),
-              tile.first_column(n) + static_cast<int>(group * group_columns), tile.m_end};
-    } else {
-      return {tile.batch, tile.first_row(m) + static_cast<int>(group * step),  //
-              tile.first_column(n), tile.m_end};
-    }
+    const unsigned rows = column_groups > 1 ? 0 : group * step;
+    const unsigned columns = column_groups > 1 ? group * group_columns : 0;
+    return {tile.batch, tile.first_row(m) + static_cast<int>(rows),
+            tile.first_column(n) + static_cast<int>(columns), tile.m_end};
   }
 };
 
 // The name of a group's role in reports.
 TW_DEVICE constexpr const char* multiply_name(unsigned group) {
-  return group == 0   ? "multiply 0"
-         : group == 1 ? "multiply 1"
-         : group == 2 ? "multiply 2"
-                      : "multiply 3";
-}
-
-// Who a thread of the epilogue role is among those that store: groups share a tile by columns.
-struct StoringThread {
-  unsigned group;
-  unsigned in_group;
-};
-template <RoleTable roles>
-TW_DEVICE StoringThread storing_thread(unsigned thread) {
-  constexpr unsigned groups = roles.storing_groups();
-  constexpr unsigned threads = roles.epilogue.warps / groups * roles.lanes;
-  if constexpr (groups == 1) return {0, thread};
-  return {thread / threads, thread % threads};
-}
-
-// Where the epilogue's warps hold sums, all others leave registers to them. These take them on the
-// way to their own code alone: behind a join, ptxas would count the fewer for both.
-template <RoleTable roles>
-TW_DEVICE void let_registers_go([[maybe_unused]] unsigned warp) {
-  if constexpr (roles.holds_in_epilogue()) {
-    const bool in_epilogue = warp - roles.epilogue.first_warp < roles.epilogue.warps;
-    if (!in_epilogue) isa::setmaxnreg_decrease<roles.load.registers>();
-  }
-}
-template <RoleTable roles>
-TW_DEVICE void take_registers() {
-  if constexpr (roles.holds_in_epilogue()) isa::setmaxnreg_increase<roles.epilogue.registers>();
+  constexpr const char* names[] = {"multiply 0", "multiply 1", "multiply 2", "multiply 3"};
+  return names[group];
 }
 
 template <class Kernel, bool active>
@@ -85,16 +51,12 @@ class Storing {
   // Before the first product of a sum.
   template <class Sum>
   TW_DEVICE void begin([[maybe_unused]] Sum& sum, [[maybe_unused]] const WorkTile& tile) {
-    if constexpr (begins) {
-      epilogue_.begin(sum, Kernel::place(tile, group_), sources_);
-    }
+    if constexpr (begins) epilogue_.begin(sum, Kernel::place(tile, group_), sources_);
   }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
     static_assert(reduces<Reduction, Sum>());
-    if constexpr (begins) {
-      return epilogue_.store(sum, Kernel::place(tile, group_));
-    }
+    if constexpr (begins) return epilogue_.store(sum, Kernel::place(tile, group_));
     if constexpr (in_shares) {
       reduction_.deposit(sum, tile);
       if (!finishes(tile)) return;

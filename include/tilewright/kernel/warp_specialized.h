@@ -10,6 +10,7 @@
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/storing.h"
+#include "tilewright/kernel/storing_groups.h"
 #include "tilewright/kernel/tracks.h"
 #include "tilewright/pipeline/ring.h"
 #include "tilewright/schedule/work_tile.h"
@@ -300,11 +301,9 @@ class WarpSpecialized {
       static_assert(Kernel::dependent_launch, "Weights come first where launches overlap.");
       if (!plays<roles.load>(warp)) isa::griddepcontrol_wait();
     }
-    let_registers_go<roles>(warp);
+    if constexpr (roles.holds_in_epilogue()) let_registers_go<roles>(warp);
     if (plays<roles.multiply>(warp)) {
-      if constexpr (roles.shifts_registers()) {
-        isa::setmaxnreg_increase<roles.multiply.registers>();
-      }
+      if constexpr (roles.shifts_registers()) isa::setmaxnreg_increase<roles.multiply.registers>();
       const unsigned group = (warp - roles.multiply.first_warp) / (group_threads / roles.lanes);
       multiply(params, storage, group,
                thread - roles.multiply.first_warp * roles.lanes - group * group_threads);
