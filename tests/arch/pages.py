@@ -14,7 +14,7 @@ import sys
 PARTS = ['target', 'shared_bytes', 'registers', 'in_clusters', 'Signal',
          'Loader', 'Op', 'Accumulators', 'Store', 'roles']
 # Limits and mechanisms that only some targets have, and who hands out work where somebody does.
-MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction', 'LastFinish',
+MORE = ['max_cluster', 'tensor_columns', 'column_groups', 'StagedSources', 'ClusterReduction', 'LastFinish',
         'GroupReduction', 'Turns', 'Tickets']
 # What attention has in place of a matmul's loader and TileOp, whether its groups take turns, and whether a loop has all blocks.
 MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns', 'one_loop']
