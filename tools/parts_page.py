@@ -50,7 +50,7 @@ class Requirement:
         self.kind, self.spelling, self.base, self.where = found.group('kind', 'spelling', 'base', 'where')
         # The name alone; a part that is made of something has none.
         is_template = self.spelling.startswith('template ')
-        self.member = self.spelling.split()[-1] if is_template else re.match(r'\w*', self.spelling).group()
+        self.member = re.match(r'\w*', self.spelling.split()[-1] if is_template else self.spelling).group()
         if self.kind not in KINDS:
             sys.exit(f'{header.relative_to(ROOT)}: parts_page.py does not know what a {self.kind} is.')
         if self.member and not re.search(rf'\b{self.member}\b', condition):

@@ -23,8 +23,8 @@ const AttentionConfig& config_of_instance(const Instance& instance) {
   return *static_cast<const AttentionConfig*>(instance.facts);
 }
 
-// More keys than any problem of a tool has.
-constexpr std::int64_t most_joined = std::int64_t{1} << 30;
+// No problem of a tool has more keys, and no number of its command line is larger.
+constexpr std::int64_t most_joined = 65536;
 
 void adopt(void* given, const Instance& instance,
            const std::function<bool(const char*)>& is_given) {

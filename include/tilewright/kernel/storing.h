@@ -21,12 +21,6 @@ struct GroupPlaces {
   }
 };
 
-// The name of a group's role in reports.
-TW_DEVICE constexpr const char* multiply_name(unsigned group) {
-  constexpr const char* names[] = {"multiply 0", "multiply 1", "multiply 2", "multiply 3"};
-  return names[group];
-}
-
 template <class Kernel, bool active>
 class Storing {
   using Epilogue = typename Kernel::Epilogue;

@@ -430,7 +430,8 @@ class WarpSpecialized {
   // and ends; where one thread issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
                                  unsigned thread) {
-    isa::describe_role(multiply_name(group));
+    constexpr const char* names[] = {"multiply 0", "multiply 1", "multiply 2", "multiply 3"};
+    isa::describe_role(names[group]);
     typename Accumulators::Scope scope(storage.accumulators);
     if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
   }

@@ -1,6 +1,8 @@
 // What two layouts have in common, and how a domain is shared out.
 #pragma once
 
+#include <initializer_list>
+
 #include "tilewright/layout/inverse.h"
 
 namespace tw {

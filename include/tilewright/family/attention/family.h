@@ -14,17 +14,17 @@ struct AttentionFamily {
 
   static constexpr bool is_ragged(const Problem& p) { return p.query_ends != nullptr; }
   static constexpr std::int64_t query_rows(const Problem& p) {
-    return p.queries * (is_ragged(p) ? 1 : p.sequences);
+    return is_ragged(p) ? p.queries : saturated_product(p.queries, p.sequences);
   }
   static constexpr bool is_paged(const Problem& p) { return p.page_size > 0; }
   static constexpr bool has_ranges(const Problem& p) { return p.range_begins != nullptr; }
   // The rows of one matrix of keys or values, and the number of these matrices.
   static constexpr std::int64_t key_rows(const Problem& p) {
-    if (is_paged(p)) return p.page_size * (p.heads_in_pages != 0 ? 1 : p.pages);
-    return p.keys * (is_ragged(p) ? 1 : p.sequences);
+    if (is_paged(p)) return saturated_product(p.page_size, p.heads_in_pages != 0 ? 1 : p.pages);
+    return is_ragged(p) ? p.keys : saturated_product(p.keys, p.sequences);
   }
   static constexpr std::int64_t key_matrices(const Problem& p) {
-    return p.key_heads * (is_paged(p) && p.heads_in_pages != 0 ? p.pages : 1);
+    return saturated_product(p.key_heads, is_paged(p) && p.heads_in_pages != 0 ? p.pages : 1);
   }
   static constexpr std::int64_t value_size(const Problem& p) {
     return p.value_size > 0 ? p.value_size : p.head_size;
