@@ -178,8 +178,10 @@ void random_problem(Case& made, Random& random) {
     for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
       if (random() % 3 == 0) *scales = nullptr;
     }
-    if (problem.q_scales == nullptr && problem.k_scales == nullptr && config.values_in_keys == 0) {
-      problem.v_scales = static_cast<const float*>(some_address());
+    // A line that names none means all.
+    if (problem.q_scales == nullptr && problem.k_scales == nullptr) {
+      const float*& scales = config.values_in_keys == 0 ? problem.v_scales : problem.k_scales;
+      scales = static_cast<const float*>(some_address());
     }
   }
   const auto length = [&](std::int64_t tile) {
