@@ -44,7 +44,7 @@ struct TensorSums {
 };
 
 // Partial sums of tensor memory, added up in registers: a thread has a whole row. They come by
-// `step` columns, several steps at once: the fewer a step has, the fewer registers they take.
+// `step` columns, each awaited: the fewer a step has, the fewer registers it takes.
 template <unsigned n, class SumValue, unsigned step = 32>
 class PromotedRow {
   static_assert(n <= 128, "A promoted row must fit the registers of a thread: 128 columns.");

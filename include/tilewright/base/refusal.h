@@ -1,4 +1,4 @@
-// What the host throws where a `require` does not hold: the sentence.
+// The exception that the host throws where a `require` does not hold, with its sentence.
 #pragma once
 
 #include <stdexcept>

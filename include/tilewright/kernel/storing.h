@@ -7,8 +7,8 @@
 
 namespace tw::kernel {
 
-// What a group stores of a tile of m by n begins `step` rows behind what the group before does, or,
-// where `column_groups` share the rows, so many columns.
+// A group's part of a tile of m by n begins `step` rows behind that of the group before; where
+// `column_groups` share the rows, each begins n / column_groups columns behind it.
 template <unsigned m, unsigned n, unsigned step, unsigned column_groups = 1>
 struct GroupPlaces {
   static constexpr unsigned group_step = step;

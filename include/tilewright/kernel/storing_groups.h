@@ -6,7 +6,7 @@
 
 namespace tw::kernel {
 
-// Who a thread of the epilogue role is among those that store: groups share a tile by columns.
+// A thread of the epilogue role has a group and a place in it; groups share a tile by columns.
 struct StoringThread {
   unsigned group;
   unsigned in_group;

@@ -86,7 +86,7 @@ class WgmmaOfJoinedBlocks : public WgmmaOfRegisters<TensorsB, k, false> {
   }
 
   SharedAddress joined_;  // the thread's
-  // What the sums in shared memory are to be multiplied by.
+  // The factor by which the sums in shared memory are still to be multiplied.
   RowPair factors_ = {1, 1};
 };
 
