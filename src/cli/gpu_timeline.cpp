@@ -29,11 +29,16 @@ class Tracks {
       return groups;
     };
     groups_ = played(Role::Multiply);
-    const unsigned stores = played(Role::Epilogue) > 0 ? 1 : groups_;
+    const unsigned stores = played(Role::Epilogue) > 0 ? played(Role::Epilogue) : groups_;
     scales_ = 1 + groups_ + stores;
     sources_ = scales_ + (played(Role::LoadScales) > 0 ? 1 : 0);
     schedule_ = sources_ + (played(Role::Source) > 0 ? stores : 0);
     rings_ = count / (schedule_ + (played(Role::Schedule) > 0 ? 1 : 0));
+    for (const Structure::Flow& flow : structure.flows) {
+      for (const Part& part : flow.parts) {
+        if (part.loaded_by.role == Role::LoadScales) scales_ring_ = flow.name;
+      }
+    }
   }
   // Each role has a track for every ring of a program.
   TrackFacts of(unsigned track) const {
@@ -47,7 +52,7 @@ class Tracks {
     if (role < scales_) {
       return {"store " + std::to_string(role - 1 - groups_), ring, "output buffer"};
     }
-    if (role < sources_) return {Role::LoadScales.name, ring, ring + ".empty"};
+    if (role < sources_) return {Role::LoadScales.name, scales_ring_, scales_ring_ + ".empty"};
     if (role < schedule_) return {Role::Source.name, "source", "source.empty"};
     return {Role::Schedule.name, "work", "work.began"};
   }
@@ -57,6 +62,7 @@ class Tracks {
   unsigned groups_ = 0;
   unsigned scales_ = 0, sources_ = 0, schedule_ = 0;  // their first tracks, in roles
   unsigned rings_ = 1;
+  std::string scales_ring_;  // that of the operands, or one of its own
 };
 
 // That of the CTA's role, which may have waited for another ring before.

@@ -250,7 +250,7 @@ constexpr void add_roles(Structure& structure) {
   add(Role::Schedule, table.schedule, true);
   add(Role::Source, table.source, true);
   add(Role::Multiply, table.multiply, Kernel::Op::elected, table.groups);
-  add(Role::Epilogue, table.epilogue, false);
+  add(Role::Epilogue, table.epilogue, false, table.storing_groups());
 }
 
 #pragma GCC diagnostic push

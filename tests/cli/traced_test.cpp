@@ -48,6 +48,16 @@ struct Scaled {
       .scheduling = Scheduling::Dynamic,
       .tracing = Tracing::On};
 };
+struct Paired {
+  static constexpr BlockwiseConfig config = {.tiling = {.a_type = ElementType::E4m3,
+                                                        .b_type = ElementType::E4m3,
+                                                        .cluster = {2, 1},
+                                                        .group = 2},
+                                             .multiply_groups = 1,
+                                             .promote_every = 1,
+                                             .scheduling = Scheduling::Dynamic,
+                                             .tracing = Tracing::On};
+};
 struct Heads {
   static constexpr AttentionConfig config = {
       .tiling = {.m = 128, .n = 64}, .keys = 64, .tracing = Tracing::On};
@@ -176,6 +186,25 @@ TEST(Traced, AskingAndBringingAreRecorded) {
   EXPECT_EQ(waits_of(asked, "load scales"), (Waits{{"input.empty", 8}}));
   EXPECT_EQ(waits_of(asked, "schedule"), (Waits{{"work.began", 4}}));
   EXPECT_EQ(waits_of(asked, "store 0"), (Waits{{"output buffer", 4}}));
+}
+
+// One tile of a pair: each CTA has two groups that store, and a ring of scales.
+TEST(Traced, GroupsThatStoreHaveTracksOfTheirOwn) {
+  const Instance pair =
+      warp_specialized_instance<BlockwiseLaunch,
+                                Blockwise<Sm100Promoting, ScaledApart<128>, Paired>>("paired");
+  Case made = usual_case(blockwise_trial, pair);
+  auto& product = made.as<tw_blockwise_problem>().matmul;
+  product.m = product.n = 256;
+  product.k = 256;
+  const vgpu::Timeline timeline = recorded(made);
+  using Waits = std::map<std::string, int>;
+  EXPECT_EQ(waits_of(timeline, "load"), (Waits{{"input.empty", 4}}));
+  EXPECT_EQ(waits_of(timeline, "load scales"), (Waits{{"scales.empty", 4}}));
+  // Rows of 64 bytes: a group stores its 128 columns by four buffers.
+  const Waits stores = {{"output buffer", 8}};
+  EXPECT_EQ(waits_of(timeline, "store 0"), stores);
+  EXPECT_EQ(waits_of(timeline, "store 1"), stores);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ CASES = [
     ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
     ('a_plan_that_overwrites_weights', PLAIN, 'A plan of attention overwrites weights that a product still reads.'),
     ('a_role_without_a_name', PLAIN, 'A role must have a name.'),
+    ('an_epilogue_of_six_warps', PLAIN, 'Sums in tensor memory are read by whole warpgroups'),
     ('a_pair_of_odd_columns', PLAIN, 'must be a multiple of 32 up to 256'),
     ('scales_that_begin_anywhere', PLAIN, "a tile's m must be a multiple of 128, its n of 64"),
 ]

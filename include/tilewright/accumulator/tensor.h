@@ -23,15 +23,18 @@ struct TensorSums {
   TensorAddress address;  // the first column's, in this warp's lanes
   bool multiplied;        // false: the sum of no products, and tensor memory holds something else
 
-  template <unsigned count>
+  // Loads of `by` columns each are all on their way before they are awaited.
+  template <unsigned count, unsigned by = count>
   TW_DEVICE void load(int first_column, Value (&values)[count]) const {
-    std::uint32_t bits[count] = {};
+    std::uint32_t bits[count / by][by] = {};
     if (multiplied) {
-      isa::tcgen05_load<count>(bits, address + static_cast<unsigned>(first_column));
+      const TensorAddress first = address + static_cast<unsigned>(first_column);
+      TW_UNROLL
+      for (unsigned i = 0; i < count / by; ++i) isa::tcgen05_load<by>(bits[i], first + i * by);
       isa::tcgen05_wait_load();
     }
     TW_UNROLL
-    for (unsigned i = 0; i < count; ++i) values[i] = value_of(bits[i]);
+    for (unsigned i = 0; i < count; ++i) values[i] = value_of(bits[i / by][i % by]);
   }
 
  private:
@@ -44,9 +47,11 @@ struct TensorSums {
 };
 
 // Partial sums of tensor memory, added up in registers: a thread has a whole row. They come by
-// `step` columns, each awaited: the fewer a step has, the fewer registers it takes.
-template <unsigned n, class SumValue, unsigned step = 32>
+// steps of 32 columns, each awaited once. Where a step is two loads of 16, ptxas begins the next
+// before it has added up this one, and takes fewer registers than by loads of 32.
+template <unsigned n, class SumValue, unsigned loaded = 32>
 class PromotedRow {
+  static constexpr unsigned step = 32;
   static_assert(n <= 128, "A promoted row must fit the registers of a thread: 128 columns.");
 
  public:
@@ -59,11 +64,11 @@ class PromotedRow {
 
   TW_DEVICE void add(const TensorSums<n, Value>& partial) {
     TW_UNROLL
-    for (unsigned first = 0; first < n; first += 32) {
-      Value values[32];
+    for (unsigned first = 0; first < n; first += step) {
+      Value values[step];
       partial.load(static_cast<int>(first), values);
       TW_UNROLL
-      for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i];
+      for (unsigned i = 0; i < step; ++i) values_[first + i] += values[i];
     }
   }
   // The same, each value times a factor; `factors(first_column, values)` gives those of a step.
@@ -72,7 +77,7 @@ class PromotedRow {
     TW_UNROLL
     for (unsigned first = 0; first < n; first += step) {
       Value values[step], by[step];
-      partial.load(static_cast<int>(first), values);
+      partial.template load<step, loaded>(static_cast<int>(first), values);
       factors(first, by);
       TW_UNROLL
       for (unsigned i = 0; i < step; ++i) values_[first + i] += values[i] * by[i];

@@ -17,7 +17,8 @@ struct ScaledApart : ScaledBy<b_rows, Recipe> {
   using Scales = ScaleSteps<tiling, b_rows>;
   template <class Scales>
   static constexpr unsigned beside_bytes() {
-    return scale_stages * unsigned{sizeof(kernel::ScalesTile<Scales>)};
+    constexpr unsigned bytes = scale_stages * unsigned{sizeof(kernel::ScalesTile<Scales>)};
+    return (bytes + 1023) / 1024 * 1024;  // rings begin at multiples of 1,024
   }
   template <Tiling tiling, class>
   using Stage = MatmulTiles<tiling, NoScales>;

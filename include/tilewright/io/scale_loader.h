@@ -96,13 +96,18 @@ class ScaleLoader : public UsualLoader {
   TW_DEVICE void finish() {}
 
  protected:
-  // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
-  template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
-  TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
+  // Where the scales of a stage go that signals this CTA alone.
+  template <StageToFill Stage>
+  static TW_DEVICE auto tensors_of(const Stage& stage) {
     static_assert(Stage::Fills::group == 1,
                   "CTAs that multiply as one have one signal for both: scales want a ring of their "
                   "own.");
-    const auto tensors = stage.tensors();
+    return stage.tensors();
+  }
+  // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
+  template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
+  TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
+    const auto tensors = tensors_of(stage);
     if constexpr (a_rows > 0) {
       copy<row_step, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k,
                                        tile.batch, row_of);

@@ -25,11 +25,8 @@ class ScaleSteps : public ScaleLoader<tiling, b_rows, 1> {
   // The k-tiles of a tile come one after the other, from its first one on.
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    static_assert(Stage::Fills::group == 1,
-                  "CTAs that multiply as one have one signal for both: scales want a ring of their "
-                  "own.");
     if (k == tile.k_begin) begin(tile);
-    const auto tensors = stage.tensors();
+    const auto tensors = Base::tensors_of(stage);
     TW_UNROLL
     for (unsigned i = 0; i < lane_rows; ++i) {
       a_[i].copy(tensors.a_scales.address(i * lanes + lane_));

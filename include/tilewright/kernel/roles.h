@@ -126,6 +126,8 @@ struct RoleTable {
             "At most three groups multiply: so many are brought C; four where they share k.");
     require(holding().registers == 0 || holding().first_warp % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: multiplying warps must begin at one.");
+    require(epilogue.warps % warpgroup_warps == 0,
+            "Sums in tensor memory are read by whole warpgroups: 4 or 8 warps of an epilogue.");
     require(!holds_in_epilogue() || warps() % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: the helpers must fill one.");
     return *this;

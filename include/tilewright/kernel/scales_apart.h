@@ -32,7 +32,6 @@ struct ScalesPayload {
 template <class Kernel>
 struct ScalesApart : OneProduct<Kernel> {
   using Product = OneProduct<Kernel>;
-  using typename Product::OwnParams;
   using typename Product::Scales;
   using typename Product::Trace;
   static constexpr unsigned depth = Kernel::Recipe::scale_stages;
@@ -52,14 +51,9 @@ struct ScalesApart : OneProduct<Kernel> {
     ScaleRing::init(signals.scales, stages.scales);
   }
 
-  struct LoadsScales : Loading<ScaleRing, Role::LoadScales, Scales, Trace> {
-    TW_DEVICE LoadsScales(const OwnParams& params, Signals& signals, Stages& stages,
-                          unsigned thread, Trace trace)
-        : Loading<ScaleRing, Role::LoadScales, Scales, Trace>(params, signals.scales, stages.scales,
-                                                              thread, trace) {}
-  };
   template <unsigned>
-  using Own = LoadsScales;
+  using Own = typename Product::template LoadsInto<Role::LoadScales, Scales, ScaleRing,
+                                                   &Signals::scales, &Stages::scales>;
 
   // A thread has a row of the columns of its group.
   class Adds {

@@ -125,21 +125,19 @@ struct OneProduct {
     Loader::clear(Ring::tensors(stages.input).a, Ring::stages, thread, threads);
   }
 
-  struct Loads : Loading<Ring, Role::Load, Loader, Trace> {
-    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
-                    Trace trace)
-        : Loading<Ring, Role::Load, Loader, Trace>(params, signals.input, stages.input, thread,
-                                                   trace) {}
+  // A role that loads into a ring of the program, which has these members for it.
+  template <Role role, class By, class Into = Ring, auto barriers = &Signals::input,
+            auto tiles = &Stages::input>
+  struct LoadsInto : Loading<Into, role, By, Trace> {
+    template <class Given, class Memory>
+    TW_DEVICE LoadsInto(const typename By::Params& params, Given& signals, Memory& stages,
+                        unsigned thread, Trace trace)
+        : Loading<Into, role, By, Trace>(params, signals.*barriers, stages.*tiles, thread, trace) {}
   };
-  struct LoadsScales : Loading<Ring, Role::LoadScales, Scales, Trace> {
-    TW_DEVICE LoadsScales(const OwnParams& params, Signals& signals, Stages& stages,
-                          unsigned thread, Trace trace)
-        : Loading<Ring, Role::LoadScales, Scales, Trace>(params, signals.input, stages.input,
-                                                         thread, trace) {}
-  };
+  using Loads = LoadsInto<Role::Load, Loader>;
   // What the program's own roles do, by their place in the role table.
   template <unsigned>
-  using Own = LoadsScales;
+  using Own = LoadsInto<Role::LoadScales, Scales>;
 
   class Multiplies {
     using Input = Consumer<Ring, Op::release, Trace>;

@@ -30,7 +30,7 @@ inline constexpr std::size_t ptx_shared_bytes = 101376;
 template <class Kernel>
 constexpr unsigned launched_registers() {
   constexpr auto roles = Kernel::roles;
-  if constexpr (!roles.shifts_registers()) {
+  if constexpr (roles.holding().registers == 0) {
     return 0;
   } else {
     return roles.launched_registers(Kernel::Target::registers) / roles.threads();

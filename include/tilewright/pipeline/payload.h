@@ -76,24 +76,16 @@ class PayloadCounts {
     }
     return arrivals;
   }
-  // A role's arrivals count where it is first named.
-  static constexpr unsigned all_loads() {
-    const auto loader = [](unsigned i) { return Payload::parts[i].loaded_by.role; };
+  static constexpr Role loader(unsigned i) { return Payload::parts[i].loaded_by.role; }
+  static constexpr Role reader(unsigned i) { return Payload::parts[i / 2].read_by[i % 2].role; }
+  // Over `count` places that name a role: its arrivals count where it is first named.
+  static constexpr unsigned over_roles(unsigned count, Role (*named)(unsigned),
+                                       unsigned (*arrivals)(Role)) {
     unsigned sum = 0;
-    for (unsigned i = 0; i < part_count; ++i) {
+    for (unsigned i = 0; i < count; ++i) {
       bool is_first = true;
-      for (unsigned j = 0; j < i; ++j) is_first = is_first && loader(j) != loader(i);
-      if (is_first) sum += loads(loader(i));
-    }
-    return sum;
-  }
-  static constexpr unsigned all_reads() {
-    const auto reader = [](unsigned i) { return Payload::parts[i / 2].read_by[i % 2].role; };
-    unsigned sum = 0;
-    for (unsigned i = 0; i < 2 * part_count; ++i) {
-      bool is_first = true;
-      for (unsigned j = 0; j < i; ++j) is_first = is_first && reader(j) != reader(i);
-      if (is_first) sum += reads(reader(i));
+      for (unsigned j = 0; j < i; ++j) is_first = is_first && named(j) != named(i);
+      if (is_first) sum += arrivals(named(i));
     }
     return sum;
   }
@@ -113,8 +105,9 @@ class PayloadCounts {
                 "Parts that one role loads must be announced in one way: one token does it.");
 
  public:
-  static constexpr unsigned full_arrivals = all_loads();
-  static constexpr unsigned empty_arrivals = all_reads();  // in each CTA that reads the stage
+  static constexpr unsigned full_arrivals = over_roles(part_count, loader, loads);
+  // In each CTA that reads the stage.
+  static constexpr unsigned empty_arrivals = over_roles(2 * part_count, reader, reads);
   static constexpr bool read_by(Role role) { return reads(role) > 0; }
   static constexpr unsigned bytes_by(Role role) {
     unsigned bytes = 0;

@@ -86,7 +86,7 @@ class TensorAccumulators {
  public:
   static constexpr int promote_every = promote;
   using Sum = TensorSums<read_columns, SumValue>;
-  // Where warpgroups share the registers of an SM, a thread has fewer.
+  // Where warpgroups share the registers of an SM, a thread has fewer: loads of 32 would spill.
   using Promoted = PromotedRow<read_columns, SumValue, readers == 1 ? 32 : 16>;
 
   struct Storage {

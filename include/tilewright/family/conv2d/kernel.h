@@ -120,14 +120,7 @@ template <class Kernel>
 struct SharedGroupsProgram : kernel::OneProduct<Kernel> {
   using Base = kernel::OneProduct<Kernel>;
   template <unsigned>
-  struct Own : kernel::Loading<typename Base::Ring, load_filters, typename Base::Scales,
-                               typename Base::Trace> {
-    TW_DEVICE Own(const typename Base::OwnParams& params, typename Base::Signals& signals,
-                  typename Base::Stages& stages, unsigned thread, typename Base::Trace trace)
-        : kernel::Loading<typename Base::Ring, load_filters, typename Base::Scales,
-                          typename Base::Trace>(params, signals.input, stages.input, thread,
-                                                trace) {}
-  };
+  using Own = typename Base::template LoadsInto<load_filters, typename Base::Scales>;
 };
 struct Conv2dSharedGroups : Conv2dRecipe {
   template <class, Tiling tiling, RoleTable>
