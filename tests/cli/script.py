@@ -160,6 +160,7 @@ with tempfile.TemporaryDirectory() as temporary:
         out = finish(start(tested, elsewhere, *words))
         cache = (tested / 'build/host/CMakeCache.txt').read_text()
         expect(f'TW_COMPILED:UNINITIALIZED={compiled}\n' in cache, words, cache)
+        expect(('TW_KERNELS_TOGETHER:UNINITIALIZED=8\n' in cache) == (words != ['test']), words, cache)
         if words[0] == 'test':
             expect(f'TW_COMPILED was {compiled}.' in out and 'tw: building took ' in out, out)
     expect((base / 'torch').read_text() == 'made\n', 'torch was asked for more often than once, or never.')
