@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <thread>
@@ -27,6 +28,10 @@ void must(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
   std::exit(1);
+}
+
+void must(tw_status status) {
+  must(status == TW_OK ? cudaSuccess : cudaErrorUnknown, tw_message());
 }
 
 // Small numbers of either sign in 16 bits (bf16 and fp16), or in each of two bytes (fp8, s8).
@@ -75,6 +80,12 @@ void* scales_memory(size_t count) {
   auto* const memory = static_cast<float*>(device_memory(count * 4));
   fill_scales<<<16, 256>>>(memory, count);
   return memory;
+}
+
+const std::int32_t* on_device(const std::vector<std::int32_t>& numbers) {
+  void* const memory = device_memory(numbers.size() * 4);
+  must(cudaMemcpy(memory, numbers.data(), numbers.size() * 4, cudaMemcpyHostToDevice), "a list");
+  return static_cast<const std::int32_t*>(memory);
 }
 
 using Random = std::mt19937;
@@ -193,9 +204,7 @@ Case grouped(Random& random) {
   p.matmul.batch = groups;
   state_product(p.matmul, random, TW_BF16, rows + 1, between(random, 1, 40) * 8,
                 between(random, 1, 40) * 8, groups);
-  auto* const on_device = static_cast<std::int32_t*>(device_memory(ends.size() * 4));
-  must(cudaMemcpy(on_device, ends.data(), ends.size() * 4, cudaMemcpyHostToDevice), "cudaMemcpy");
-  p.rows = on_device;
+  p.rows = on_device(ends);
   return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
             const tw_grouped_options options = options_of();
             p.matmul.d.data = output;
@@ -302,15 +311,172 @@ Case rotary(Random& random) {
           static_cast<size_t>(p.tokens * (queries + 2 * keys)) * 2};
 }
 
+// D and its scales, one behind the other.
+Case requantised(Random& random) {
+  tw_requantised_problem p;
+  tw_requantised_init(&p, nullptr);
+  state_product(p.matmul, random, TW_E4M3, between(random, 1, 300), between(random, 1, 5) * 128,
+                between(random, 1, 8) * 128, 1);
+  p.a_scales = scales_of(p.matmul.m, p.matmul.k, 1);
+  p.b_scales = scales_of(p.matmul.n / 128, p.matmul.k, 1);
+  p.matmul.d.type = TW_E4M3;
+  const std::int64_t blocks = p.matmul.n / 128;
+  p.d_scales = {nullptr, blocks, 1, 0, TW_FP32};
+  const size_t elements = (static_cast<size_t>(p.matmul.m * p.matmul.n) + 255) / 256 * 256;
+  return {[p, elements](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_requantised_options options = options_of();
+            p.matmul.d.data = output;
+            p.d_scales.data = static_cast<char*>(output) + elements;
+            return tw_requantised(&p, &options, workspace, workspace_bytes, stream);
+          },
+          elements + static_cast<size_t>(p.matmul.m * blocks) * 4};
+}
+
+size_t bytes_of_block_scales(std::int64_t m, std::int64_t k) {
+  return static_cast<size_t>((m + 127) / 128 * ((k + 127) / 128)) * 512;
+}
+
+Case block_quantise(Random& random) {
+  tw_block_quantise_problem p;
+  tw_block_quantise_init(&p, nullptr);
+  p.m = between(random, 1, 300), p.k = between(random, 1, 20) * 32;
+  p.source = {random_memory(static_cast<size_t>(p.m * p.k) * 2, random(), false), p.k, 1, 0,
+              TW_BF16};
+  p.elements = {nullptr, p.k, 1, 0, TW_E4M3};
+  p.scale = TW_UE8M0;
+  const size_t elements = (static_cast<size_t>(p.m * p.k) + 255) / 256 * 256;
+  return {[p, elements](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_block_quantise_options options = options_of();
+            p.elements.data = output;
+            p.scales = static_cast<char*>(output) + elements;
+            return tw_block_quantise(&p, &options, workspace, workspace_bytes, stream);
+          },
+          elements + bytes_of_block_scales(p.m, p.k)};
+}
+
+Case block_dequantise(Random& random) {
+  tw_block_dequantise_problem p;
+  tw_block_dequantise_init(&p, nullptr);
+  p.m = between(random, 1, 300), p.k = between(random, 1, 20) * 32;
+  p.elements = {random_memory(static_cast<size_t>(p.m * p.k), random(), true), p.k, 1, 0, TW_E4M3};
+  p.values = {nullptr, p.k, 1, 0, TW_BF16};
+  p.scale = TW_UE8M0;
+  p.scales = random_memory(bytes_of_block_scales(p.m, p.k), random(), true);
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_block_dequantise_options options = options_of();
+            p.values.data = output;
+            return tw_block_dequantise(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.k) * 2};
+}
+
+// Four-bit codes with a scale of bf16 for each 128 of k.
+tw_pack_weights_problem weights_of(Random& random, std::int64_t n, std::int64_t k) {
+  tw_pack_weights_problem p;
+  tw_pack_weights_init(&p, nullptr);
+  p.n = n, p.k = k, p.group = 128, p.format = TW_INT4, p.activation = TW_BF16;
+  p.codes = {random_memory(static_cast<size_t>(n * k) / 2, random(), false), k / 8, 1, 0, TW_S32};
+  p.scales = {random_memory(static_cast<size_t>(n * k) / 64, random(), false), k / 128, 1, 0,
+              TW_BF16};
+  return p;
+}
+size_t bytes_of(const tw_pack_weights_problem& p) {
+  std::int64_t extents[4][3] = {};  // codes, scales, zeros and what is packed
+  must(tw_extents(extents[0], 4, &p));
+  return static_cast<size_t>(extents[3][0] * extents[3][1] * extents[3][2]);
+}
+
+Case pack_weights(Random& random) {
+  const std::int64_t n = between(random, 1, 8) * 64, k = between(random, 1, 8) * 128;
+  const tw_pack_weights_problem stated = weights_of(random, n, k);
+  return {[stated](void* output, void* workspace, cudaStream_t stream) {
+            tw_pack_weights_problem p = stated;
+            const tw_pack_weights_options options = options_of();
+            p.packed = output;
+            return tw_pack_weights(&p, &options, workspace, workspace_bytes, stream);
+          },
+          bytes_of(stated)};
+}
+
+Case four_bit(Random& random) {
+  tw_four_bit_problem p;
+  tw_four_bit_init(&p, nullptr);
+  p.m = between(random, 1, 200), p.n = between(random, 1, 12) * 64;
+  p.k = between(random, 1, 24) * 128;
+  tw_pack_weights_problem weights = weights_of(random, p.n, p.k);
+  weights.packed = device_memory(bytes_of(weights));
+  must(tw_pack_weights(&weights, nullptr, nullptr, 0, nullptr));
+  must(cudaDeviceSynchronize(), "packing");
+  p.a = {random_memory(static_cast<size_t>(p.m * p.k) * 2, random(), false), p.k, 1, 0, TW_BF16};
+  p.weights = weights.packed, p.format = TW_INT4, p.scale_group = 128;
+  p.d = {nullptr, p.n, 1, 0, TW_BF16};
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_four_bit_options options = options_of();
+            p.d.data = output;
+            return tw_four_bit(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.n) * 2};
+}
+
+Case route(Random& random) {
+  tw_route_problem p;
+  tw_route_init(&p, nullptr);
+  p.tokens = between(random, 1, 300), p.experts = between(random, 1, 8) * 16;
+  p.k = between(random, 1, 8);
+  p.logits = {random_memory(static_cast<size_t>(p.tokens * p.experts) * 2, random(), false),
+              p.experts, 1, 0, TW_BF16};
+  const std::int64_t rows = p.tokens * p.k;
+  return {[p, rows](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_route_options options = options_of();
+            p.weights = static_cast<float*>(output);
+            p.chosen = static_cast<std::int32_t*>(output) + rows;
+            p.places = p.chosen + rows, p.index = p.places + rows, p.ends = p.index + rows;
+            return tw_route(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(4 * rows + p.experts) * 4};
+}
+
+Case combine(Random& random) {
+  tw_combine_problem p;
+  tw_combine_init(&p, nullptr);
+  p.tokens = between(random, 1, 200), p.columns = between(random, 1, 100) * 16;
+  p.k = between(random, 1, 8), p.rows = p.tokens * p.k;
+  std::vector<std::int32_t> places(static_cast<size_t>(p.rows));
+  for (std::int32_t& place : places) place = between(random, 0, static_cast<int>(p.rows) - 1);
+  p.places = on_device(places);
+  p.weights = static_cast<const float*>(scales_memory(places.size()));
+  p.source = {random_memory(static_cast<size_t>(p.rows * p.columns) * 2, random(), false),
+              p.columns, 1, 0, TW_BF16};
+  p.output = {nullptr, p.columns, 1, 0, TW_BF16};
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_combine_options options = options_of();
+            p.output.data = output;
+            return tw_combine(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.tokens * p.columns) * 2};
+}
+
 struct NamedFamily {
   const char* name;
   Case (*make)(Random&);
 };
-constexpr NamedFamily all_families[] = {{"matmul", matmul},       {"matmul", matmul},
-                                        {"conv2d", conv2d},       {"blockwise", blockwise},
-                                        {"grouped", grouped},     {"quantise", quantise},
-                                        {"long_sums", long_sums}, {"attention", attention},
-                                        {"rms_norm", rms_norm},   {"rotary", rotary}};
+// All that a Hopper GPU has kernels of: block_scaled wants sm_100a.
+constexpr NamedFamily all_families[] = {{"matmul", matmul},
+                                        {"conv2d", conv2d},
+                                        {"blockwise", blockwise},
+                                        {"grouped", grouped},
+                                        {"quantise", quantise},
+                                        {"long_sums", long_sums},
+                                        {"attention", attention},
+                                        {"rms_norm", rms_norm},
+                                        {"rotary", rotary},
+                                        {"requantised", requantised},
+                                        {"block_quantise", block_quantise},
+                                        {"block_dequantise", block_dequantise},
+                                        {"pack_weights", pack_weights},
+                                        {"four_bit", four_bit},
+                                        {"route", route},
+                                        {"combine", combine}};
 
 // 120 problems that the library takes, of the families named or of all, with what each gives.
 std::vector<Case> make_cases(unsigned seed, const std::vector<std::string>& names, int& refused) {
@@ -331,8 +497,10 @@ std::vector<Case> make_cases(unsigned seed, const std::vector<std::string>& name
   }
   void* const workspace = device_memory(workspace_bytes);
   std::vector<Case> cases;
+  std::map<std::string, int> counts;
   while (cases.size() < 120) {
-    Case made = families[random() % families.size()].make(random);
+    const NamedFamily& family = families[random() % families.size()];
+    Case made = family.make(random);
     made.expected = device_memory(made.bytes);
     must(cudaMemset(made.expected, 0xff, pieces_of(made.bytes) * 16), "cudaMemset");
     must(cudaDeviceSynchronize(), "filling");
@@ -342,7 +510,10 @@ std::vector<Case> make_cases(unsigned seed, const std::vector<std::string>& name
     }
     must(cudaDeviceSynchronize(), "a first run");
     cases.push_back(std::move(made));
+    counts[family.name]++;
   }
+  for (const auto& [name, count] : counts) std::printf("%s %d, ", name.c_str(), count);
+  std::printf("refused %d\n", refused);
   return cases;
 }
 
