@@ -7,10 +7,10 @@ Measures the library's own choice and each INSTANCE that takes a problem; what o
 of keys, at 4 x 4096 and 2 x 8192 tokens. Before, each is compared with float64: its error may be 1.25 times that of
 torch in bf16. TFLOP/s count half of the products where the mask is causal.
 
---e4m3: queries, keys and values are e4m3; peers and the library's bf16 kernel take the same numbers as bf16; cuDNN's
-own attention of e4m3 is one more, where its Python frontend is installed. The library's error may be 6 % of the result,
-in the root of the mean square: weights of e4m3 miss by up to 6 % each, at random. INSTANCEs may have sums of any length
-(sums_join_every), and are compared with them.
+--e4m3: queries, keys and values are e4m3; peers and the library's bf16 kernel take the same numbers as bf16 (cuDNN's own attention
+of e4m3 is the peer of ./tw bench attention --type e4m3). The library's error may be 6 % of the result, in the root of the
+mean square: weights of e4m3 miss by up to 6 % each, at random. INSTANCEs may have sums of any length (sums_join_every), and
+are compared with them.
 
 --decode: one query of each sequence, 4096 and 32768 keys, which lie one behind the other and in pages of 16 tokens.
 Ten calls are one CUDA graph, beside torch's choice of a kernel; TB/s count keys and values once.
@@ -22,7 +22,6 @@ import pathlib
 import statistics
 from ctypes import Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
-import cudnn_fp8
 import torch
 import torch.nn.functional as functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -268,19 +267,6 @@ def milliseconds(call, repeats):
     return begin.elapsed_time(end) / repeats
 
 
-def add_cudnn_of_e4m3(calls, problem):
-    """One more peer, where cuDNN takes e4m3 and its result is right: the same tensors, and a result of e4m3."""
-    call, why = cudnn_fp8.caller(torch, *(tensor.transpose(1, 2) for tensor in problem.as_e4m3), problem.causal)
-    if call is not None:
-        right = problem.torch_call(PEERS['cudnn'])().double()
-        error = relative_error(call(), right)
-        why = None if error <= 0.1 else f'it errs by {100 * error:.1f} %; 10 are allowed, with a result of e4m3.'
-    if why is None:
-        calls['cudnn e4m3'] = call
-    else:
-        print(f'cuDNN in e4m3 is not measured: {why}', flush=True)
-
-
 def measure_prefill(library, instances, rounds, is_e4m3):
     if is_e4m3:
         check_e4m3(library, instances)
@@ -296,7 +282,6 @@ def measure_prefill(library, instances, rounds, is_e4m3):
                 calls[OWN], _, line = problem.caller(library, None, is_e4m3)
                 if is_e4m3:
                     calls['as bf16'] = problem.caller(library)[0]
-                    add_cudnn_of_e4m3(calls, problem)
                 chosen = line.split('--instance ')[1].split()[0]
                 for instance in instances:
                     called = problem.caller(library, instance, is_e4m3, tokens if is_e4m3 else 0)  # with any sums of e4m3

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include "src/bench/harness/device.h"
+#include "src/bench/peers/cudnn_peer.h"
+#include "src/bench/peers/peers.h"
 #include "src/families/conv2d_bench_cudnn.h"
 #include "src/families/conv2d_peer_finish.h"
-#include "src/bench/peers/peers.h"
 
 namespace tw::bench {
 
@@ -13,57 +14,14 @@ namespace {
 
 using namespace cudnn;
 
-// What all plans of the process share; the device's memory for it is kept until the end.
-struct Shared {
-  Target target;
-  std::string why;
-  void* workspace = nullptr;
-  std::int64_t workspace_bytes = 0;
-
-  Shared() {
-    target.functions = cudnn::open(why);
-    if (target.functions == nullptr) return;
-    if (const int error = target.functions->create(&target.handle); error != 0) {
-      why = fmt::format("cudnnCreate failed with error {}.", error);
-      target.functions = nullptr;
-    }
-  }
-  void reserve(std::int64_t bytes) {
-    if (bytes <= workspace_bytes) return;
-    cudaFree(workspace);
-    must(cudaMalloc(&workspace, static_cast<std::size_t>(bytes)), "Allocating for cuDNN");
-    workspace_bytes = bytes;
-  }
-};
-
-Shared& shared() {
-  static Shared once;
-  return once;
-}
-
-Status execute(const Plan& plan, const tw_conv2d_problem& problem, void* stream) {
-  Shared& with = shared();
-  std::vector<std::int64_t> ids = {ImageId, FilterId, OutputId};
-  std::vector<void*> pointers = {const_cast<void*>(problem.image),
-                                 const_cast<void*>(problem.filter), problem.d};
-  const auto add = [&](std::int64_t id, const void* data) {
-    if (data == nullptr) return;
-    ids.push_back(id);
-    pointers.push_back(const_cast<void*>(data));
-  };
-  add(ResidualId, problem.epilogue.source.data);
-  add(BiasId, problem.epilogue.column_bias);
-  Descriptor pack(*with.target.functions, Kind::VariantPack);
-  pack.set(Attribute::PackIds, Type::Int64, std::span<const std::int64_t>(ids))
-      .set(Attribute::PackPointers, Type::Pointer, std::span<void* const>(pointers))
-      .set(Attribute::PackWorkspace, Type::Pointer, with.workspace)
-      .finalize();
-  int error = pack.error();
-  if (error == 0) error = with.target.functions->set_stream(with.target.handle, stream);
-  if (error == 0)
-    error = with.target.functions->execute(with.target.handle, plan.plan.raw(), pack.raw());
-  if (error == 0) return Status::good();
-  return Status::refused(fmt::format("cuDNN's error {}: {}", error, with.target.last_error()));
+Status execute_on(const Plan& plan, const tw_conv2d_problem& problem, void* stream) {
+  Pack pack;
+  pack.add(ImageId, problem.image);
+  pack.add(FilterId, problem.filter);
+  pack.add(OutputId, problem.d);
+  if (problem.epilogue.source.data != nullptr) pack.add(ResidualId, problem.epilogue.source.data);
+  if (problem.epilogue.column_bias != nullptr) pack.add(BiasId, problem.epilogue.column_bias);
+  return execute(plan, pack, stream);
 }
 
 const tw_conv2d_problem& problem_of(const Buffers& buffers, int set, bool with_epilogue) {
@@ -87,11 +45,12 @@ std::vector<Candidate> candidates_of(const Buffers& buffers, bool with_epilogue,
        plans_of(shared().target, graph, effort.algorithms, effort.plan_seconds)) {
     shared().reserve(plan.workspace_bytes);
     // Once outside of a graph: some load or compile at their first launch.
-    const Status status = execute(plan, problem_of(buffers, 0, with_epilogue), nullptr);
+    const Status status = execute_on(plan, problem_of(buffers, 0, with_epilogue), nullptr);
     if (cudaDeviceSynchronize() != cudaSuccess) must(1, "A kernel of cuDNN's");
     if (!status.is_good()) continue;
     candidates.push_back({plan.name, [plan, with_epilogue, &buffers](int set, void* stream) {
-                            return execute(plan, problem_of(buffers, set, with_epilogue), stream);
+                            return execute_on(plan, problem_of(buffers, set, with_epilogue),
+                                              stream);
                           }});
   }
   if (candidates.empty()) why = "cuDNN has no plan that runs: " + shared().target.last_error();
@@ -114,8 +73,7 @@ Candidate then_finish(const Candidate& convolution, const Buffers& buffers) {
           }};
 }
 
-void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
-               const std::string&) {
+void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort, const std::string&) {
   const auto add = [&](std::vector<Candidate>& found, const char* side, bool with_epilogue) {
     std::string why;
     found = candidates_of(buffers, with_epilogue, effort, why);
@@ -125,12 +83,6 @@ void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
   if (!buffers.nodes().any()) return;
   add(peers.fused, "peer, epilogue fused: ", true);
   peers.then_kernel = [&buffers](const Candidate& one) { return then_finish(one, buffers); };
-}
-
-std::string version() {
-  if (shared().target.functions == nullptr) return "";
-  const std::size_t number = shared().target.functions->version();
-  return fmt::format(", cuDNN {}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
 const RegisteredPeer registered({"cudnn", add_cudnn, version});

@@ -8,7 +8,7 @@
 #include "tilewright/family/conv2d/problem.h"
 
 namespace tw::bench {
-extern const ShapeForm blockwise_form, conv2d_form, quantise_form;
+extern const ShapeForm attention_form, blockwise_form, conv2d_form, quantise_form;
 }
 
 namespace tw::bench::tests {
@@ -180,6 +180,14 @@ TEST(Cases, CountFlopsAndBytes) {
   const Shape quantised = made_of(quantise_form, "200x500,128").shape;
   EXPECT_EQ(quantised.bytes, 3.0 * 200 * 500 + 4 * 2 * 4);
   EXPECT_EQ(quantised.text, "200 x 500, 128");
+  const Shape whole = made_of(attention_form, "2x12x300x64").shape;
+  EXPECT_EQ(whole.flops, 4.0 * 2 * 12 * 300 * 300 * 64);
+  EXPECT_EQ(whole.bytes, 2.0 * 4 * 2 * 300 * 12 * 64);
+  EXPECT_EQ(whole.text, "2x12/12 x 300 x 64");
+  const Shape causal = made_of(attention_form, "2x12x300x64,1,4,1000,192").shape;
+  EXPECT_EQ(causal.flops, 4.0 * 2 * 12 * 300 * 850 * 64);
+  EXPECT_EQ(causal.bytes, 2.0 * 2 * 64 * 2 * (300 * 12 + 1000 * 4));
+  EXPECT_EQ(causal.text, "2x12/4 x 300 x 64, 1000 keys, causal, sums of 192");
 }
 
 TEST(Cases, KeepTheirDescription) {

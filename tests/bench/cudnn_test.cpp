@@ -1,7 +1,9 @@
 // cuDNN makes plans for a GPU that is described to it: what measures beside it is held to the real
 // library, where there is one, on any machine.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "src/families/attention_bench_cudnn.h"
 #include "src/families/conv2d_bench_cudnn.h"
 
 namespace tw::bench::tests {
@@ -81,6 +83,49 @@ TEST_F(CudnnPlans, KnowTheOutputsExtent) {
         .extent = extent, .filter = 3, .stride = 3, .dilation = 2, .pad_low = 1, .pad_high = 2};
     EXPECT_TRUE(cudnn::graph_of(target_, shape).is_good()) << extent << target_.last_error();
   }
+}
+
+tw_attention_problem whole_sequences(tw_type type, bool causal, std::int64_t columns) {
+  tw_attention_problem problem = {};
+  problem.heads = 8;
+  problem.key_heads = 2;
+  problem.head_size = columns;
+  problem.sequences = 2;
+  problem.queries = problem.keys = 1024;
+  problem.causal = causal;
+  const auto by_token = [&](std::int64_t heads) {
+    return tw_matrix{&problem, heads * columns, 1, columns, type};
+  };
+  problem.q = problem.output = by_token(problem.heads);
+  problem.k = problem.v = by_token(problem.key_heads);
+  return problem;
+}
+
+// Every operation is made and the graph is whole. Plans are compiled, and loaded by the driver.
+TEST_F(CudnnPlans, AttentionIsAGraph) {
+  const bool has_driver = dlopen("libcuda.so.1", RTLD_NOW) != nullptr;
+  for (const tw_type type : {TW_BF16, TW_FP16, TW_E4M3}) {
+    for (const bool causal : {false, true}) {
+      for (const std::int64_t columns : {64, 128}) {
+        const tw_attention_problem problem = whole_sequences(type, causal, columns);
+        EXPECT_TRUE(cudnn::states_attention(problem).is_good());
+        const cudnn::Descriptor graph = cudnn::graph_of(target_, problem);
+        EXPECT_TRUE(graph.is_good()) << graph.error() << " " << target_.last_error();
+        if (has_driver && graph.is_good()) {
+          EXPECT_FALSE(cudnn::plans_of(target_, graph, 1, 60).empty()) << target_.last_error();
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudnnPlans, AttentionWithAnotherMaskIsNotStated) {
+  tw_attention_problem problem = whole_sequences(TW_BF16, true, 128);
+  problem.queries = 512;
+  EXPECT_FALSE(cudnn::states_attention(problem).is_good());
+  problem = whole_sequences(TW_BF16, true, 128);
+  problem.window = 100;
+  EXPECT_FALSE(cudnn::states_attention(problem).is_good());
 }
 
 }  // namespace

@@ -137,7 +137,11 @@ Status Buffers::copy(int set, std::size_t bytes, void* stream) const {
 
 std::vector<float> Buffers::take_output(int set) const {
   constexpr std::size_t most_taken = std::size_t{1} << 22;
-  const TensorLines& d = checked(set).tensor(what_.description().product->d);
+  const Description& description = what_.description();
+  std::size_t written = 0;  // the first
+  while (description.tensors[written].flow != TensorField::Flow::Written) ++written;
+  const bool multiplies = description.product != nullptr;
+  const TensorLines& d = checked(set).tensor(multiplies ? description.product->d : written);
   const std::size_t bytes = bytes_of(d.type), elements = d.bytes() / bytes;
   const std::size_t count = std::min(elements, most_taken), first = count / 2;
   std::vector<std::byte> bits(count * bytes);

@@ -193,8 +193,11 @@ Status read_suite(Suite& suite, const ShapeForm& form, const std::string& name) 
     std::vector<std::int64_t>& numbers = suite.shapes.emplace_back();
     bool good = true;
     const auto read = [&](const char* key, std::int64_t usual, std::int64_t least) {
-      const bool is_number = has(key) && entry[key].is_number_integer();
-      numbers.push_back(is_number ? entry[key].get<std::int64_t>() : usual);
+      const bool is_flag = has(key) && entry[key].is_boolean();
+      const bool is_number = is_flag || (has(key) && entry[key].is_number_integer());
+      numbers.push_back(is_flag     ? entry[key].get<bool>()
+                        : is_number ? entry[key].get<std::int64_t>()
+                                    : usual);
       good = good && (is_number || !has(key)) && numbers.back() >= least;
     };
     for (const char* key : form.names) {

@@ -63,6 +63,8 @@ struct ShapeForm {
   // Fills the C problem from the shape, and those shape fields complete() cannot derive.
   void (*state)(MeasuredCase& made, ElementType type, const CaseRequest& request);
   bool is_tuned = false;  // ./tw tune measures its calls
+  // Without a shape or a suite ./tw bench takes the options of ./tw run, and measures no peer.
+  bool also_described = false;
 
   std::string text() const;  // "NxHxWxCxKxRxS[,STRIDE[,PAD]]"
 };

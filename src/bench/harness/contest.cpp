@@ -110,6 +110,7 @@ ShapeResult measure(const BenchRequest& request, const MeasuredCase& what, doubl
   result.peer_tried = peers.computes_the_same ? peers.plain.size() : 0;
   result.peer_share = peers.share;
   result.notes = peers.notes;
+  result.wrong = peers.own_is_wrong;
   Contest contest;
   add_fastest(contest, request, peers.plain, sets, peers.computes_the_same ? Sums : Other,
               result.peer, result.peer_between);
@@ -156,7 +157,8 @@ ShapeResult measure(const BenchRequest& request, const MeasuredCase& what, doubl
   for (std::size_t i = 0; i < measured.size(); ++i) contest.take[i](measured[i]);
   if (is_fastest && result.best() != nullptr) result.compiled = *result.best();
   if (is_fastest_between && result.best() != nullptr) result.compiled_between = *result.best();
-  if (what.description().product != nullptr) {
+  // A peer that is no product's has been compared by its own file, but for a function's.
+  if (what.description().product != nullptr || request.peer_function != nullptr) {
     compare_outputs(result, contest, measured, buffers);
   }
   return result;

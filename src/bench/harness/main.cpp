@@ -142,10 +142,24 @@ int measure_described(int argc, char** argv) {
       [&] { return run(request, cases, facts_of(request, cases, "", argc, argv)); });
 }
 
+// Whether shapes are asked for: by themselves, as a suite, or the usual ones.
+bool names_shapes(int argc, char** argv) {
+  bool is_plain = true;
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i], option = word.substr(0, word.find('='));
+    if (option == "--shape" || option == "--suite" || option == "--help") return true;
+    is_plain = is_plain && option == "--type";
+  }
+  return is_plain;
+}
+
 int run_any(int argc, char** argv) {
   const std::string family = argc > 1 ? argv[1] : "";
   if (family == "tune") return tune_calls(argc - 1, argv + 1);
-  if (const ShapeForm* form = form_of(family)) return measure_shapes(*form, argc, argv);
+  const ShapeForm* const form = form_of(family);
+  if (form != nullptr && (!form->also_described || names_shapes(argc, argv))) {
+    return measure_shapes(*form, argc, argv);
+  }
   std::vector<std::string> families;
   for (const tw::Trial* trial : tw::all_trials()) {
     if (family == trial->description->name) return measure_described(argc, argv);

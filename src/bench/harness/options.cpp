@@ -41,7 +41,8 @@ void add_options(CLI::App& app, BenchRequest& request, const ShapeForm& form) {
   app.add_option("--peers", request.peers, fmt::format("{} or none", form.peer));
   app.add_option(
       "--peer-library", request.peer_library,
-      "grouped, blockwise: a shared library whose tw_peer_FAMILY takes the peer's place");
+      "grouped, blockwise, attention: a shared library whose tw_peer_FAMILY takes the peer's "
+      "place");
   app.add_option("--candidates", request.own.candidates,
                  "instead: each of about so many launches, by the cost model and of every kind")
       ->check(CLI::Range(1, 1000));
@@ -53,7 +54,7 @@ void add_options(CLI::App& app, BenchRequest& request, const ShapeForm& form) {
                  "tiles per raster group, along m and n; may be repeated");
   app.add_option("--plans", request.algorithms, "so many of the peer's are tried, at most")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--plan-seconds", request.plan_seconds, "cudnn: as long plans of a shape are made")
+  app.add_option("--plan-seconds", request.plan_seconds, "cuDNN: as long plans of a shape are made")
       ->check(CLI::Range(0.1, 1000.0));
   app.add_option("--epilogue", request.epilogue,
                  "comma-separated bias, residual, relu, also measured; none: sums alone");
@@ -105,7 +106,7 @@ Status read_request(BenchRequest& request, std::vector<MeasuredCase>& cases, std
     const char* const family = form.description->name;
     if (!takes_peer_function(family)) {
       return Status::refused(
-          fmt::format("--peer-library is of grouped and blockwise, not of {}.", family));
+          fmt::format("--peer-library is of grouped, blockwise and attention, not of {}.", family));
     }
     Status found = find_peer_function(request.peer_function, request.peer_library, family);
     if (!found.is_good()) return found;
@@ -120,7 +121,7 @@ Status read_request(BenchRequest& request, std::vector<MeasuredCase>& cases, std
   if (form.description->product == nullptr &&
       (request.nodes.any() || !request.roofline.empty() || request.own.candidates > 0)) {
     return Status::refused(
-        fmt::format("{} multiplies nothing: there is no --epilogue, --roofline or --candidates.",
+        fmt::format("{} is no single product: there is no --epilogue, --roofline or --candidates.",
                     form.description->name));
   }
   request.what.column_scales = request.scales == "column";

@@ -26,12 +26,17 @@ enum class Kind : int {
   Graph = 15,
   VariantPack = 16,
   Tensor = 17,
+  Product = 18,
+  ProductOperation = 19,
+  Reduction = 21,
+  ReductionOperation = 22,
   DeviceProperties = 38,
 };
 
 enum class Attribute : int {
   PointwiseMode = 0,
   PointwisePrecision = 1,
+  PointwiseAxis = 9,
   ConvolutionPrecision = 100,
   ConvolutionMode = 101,
   ConvolutionDilations = 102,
@@ -61,6 +66,7 @@ enum class Attribute : int {
   OperationX = 751,
   OperationB = 752,
   OperationY = 753,
+  OperationCondition = 758,
   GraphHandle = 800,
   GraphOperations = 801,
   TensorAlignment = 900,
@@ -69,10 +75,21 @@ enum class Attribute : int {
   TensorStrides = 903,
   TensorId = 906,
   TensorIsVirtual = 907,
+  TensorIsByValue = 908,
   PackIds = 1000,
   PackPointers = 1001,
   PackWorkspace = 1003,
   EngineIndex = 1301,
+  ProductPrecision = 1500,
+  ProductA = 1520,
+  ProductB = 1521,
+  ProductC = 1522,
+  OperationProduct = 1523,
+  ReductionOperator = 1600,
+  ReductionPrecision = 1601,
+  ReductionX = 1610,
+  ReductionY = 1611,
+  OperationReduction = 1612,
   PropertiesText = 2702,
 };
 
@@ -88,11 +105,24 @@ enum class Type : int {
   KnobType = 9,
   PointwiseMode = 14,
   Descriptor = 15,
+  ReductionOperator = 18,
   Character = 24,
 };
 
-enum class DataType : int { Float = 0, Half = 2, Bfloat16 = 9 };
-enum class Pointwise : int { Add = 0, Relu = 100 };
+enum class DataType : int { Float = 0, Half = 2, Int32 = 4, Bfloat16 = 9, Boolean = 11, E4m3 = 12 };
+enum class Pointwise : int {
+  Add = 0,
+  Multiply = 1,
+  Divide = 6,
+  Subtract = 9,
+  Exponential = 13,
+  Logarithm = 15,
+  Relu = 100,
+  NotLess = 303,
+  Place = 501,  // an element's, along an axis
+  Choose = 601,
+};
+enum class Reduction : int { Sum = 0, Largest = 3, LargestMagnitude = 4 };
 enum class Heuristic : int { B = 1, Fallback = 2, A = 3 };
 inline constexpr int cross_correlation = 1;
 inline constexpr int knob_types = 44;  // there are at most so many choices

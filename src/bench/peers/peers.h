@@ -16,6 +16,7 @@ struct Peers {
   std::function<Candidate(const Candidate&)> then_kernel;
   double share = 1;               // our work as a share of a plain one's
   bool computes_the_same = true;  // the plain ones; then outputs are compared
+  bool own_is_wrong = false;      // where the peer's file has compared them itself
   std::vector<std::string> notes;
 };
 
