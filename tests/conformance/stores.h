@@ -4,6 +4,7 @@
 #include "tests/conformance/boxes.h"
 #include "tests/conformance/device.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 
 namespace tw::conformance {
 

@@ -18,7 +18,7 @@
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/scalar.h"
 #include "tilewright/isa/ptx/threads.h"
-#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 
 namespace flat {
 

@@ -12,6 +12,7 @@
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 
 namespace isa = tw::isa;
 using tw::Bf16;

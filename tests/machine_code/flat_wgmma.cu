@@ -10,6 +10,7 @@
 #include "flat_tiles.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 #include "tilewright/isa/ptx/wgmma.h"
 
 namespace isa = tw::isa;
@@ -96,10 +97,10 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         const std::uint64_t a = descriptor + first_a + stage * unsigned{sizeof(Stage) / 16};
         const std::uint64_t b = descriptor + first_b + stage * unsigned{sizeof(Stage) / 16};
         isa::wgmma_fence();
-        isa::wgmma_bf16_shared<256>(sum, a, b, started);
-        isa::wgmma_bf16_shared<256>(sum, a + 2, b + 2, true);
-        isa::wgmma_bf16_shared<256>(sum, a + 4, b + 4, true);
-        isa::wgmma_bf16_shared<256>(sum, a + 6, b + 6, true);
+        isa::wgmma<tw::WgmmaShape{.n = 256}>(sum, a, b, started);
+        isa::wgmma<tw::WgmmaShape{.n = 256}>(sum, a + 2, b + 2, true);
+        isa::wgmma<tw::WgmmaShape{.n = 256}>(sum, a + 4, b + 4, true);
+        isa::wgmma<tw::WgmmaShape{.n = 256}>(sum, a + 6, b + 6, true);
         isa::wgmma_commit_group();
         started = true;
         isa::wgmma_wait_group<1>();

@@ -72,7 +72,7 @@ BUGS = [
     Bug('tail_not_fenced',
         'the tensor core may read values before the zeros reach it',
         'pipeline/together.h', 'isa::fence_proxy_async();', '',
-        [Site('attention', SHORT, 'missing-proxy-fence', 'multiply 0', 0)]),
+        [Site('attention', SHORT, 'missing-proxy-fence', 'multiply 0', 0)], of=2),
     Bug('tail_not_met_for',
         'a group reads values that the other has not cleared yet',
         'pipeline/together.h', 'isa::barrier_sync(barrier, threads);', '',

@@ -89,7 +89,7 @@ BUGS = [
         [Site('blockwise', SMALL, 'global-race', 'multiply 0')]),
     Bug('scales_of_the_first_stage',
         'the epilogue reads what the first stage brings for every partial sum',
-        'kernel/warp_specialized.h',
+        'kernel/adds.h',
         'const auto tensors = Ring::stage_tensors(stages_.input, stage.slot());',
         'const auto tensors = Ring::stage_tensors(stages_.input, 0);',
         [Site('blockwise_tensor', SMALL, 'read-before-full', 'epilogue', 0)]),

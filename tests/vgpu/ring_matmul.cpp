@@ -7,6 +7,7 @@
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/data/tile_map.h"
@@ -179,8 +180,8 @@ void RingMatmul::multiply_stage(float (&sum)[n / 2], unsigned group, unsigned sl
   const SharedAddress stage = at(slot * stage_bytes());
   if (bug_ != Bug::NoWgmmaFence) isa::wgmma_fence();
   for (unsigned k = 0; k < tile_k / 16; ++k) {
-    isa::wgmma_bf16_shared<n>(sum, descriptor(stage + group * 64 * 128 + 32 * k),
-                              descriptor(stage + a_bytes() + 32 * k), accumulate || k > 0);
+    isa::wgmma<WgmmaShape{.n = n}>(sum, descriptor(stage + group * 64 * 128 + 32 * k),
+                                   descriptor(stage + a_bytes() + 32 * k), accumulate || k > 0);
   }
   isa::wgmma_commit_group();
 }

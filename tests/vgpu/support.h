@@ -11,6 +11,7 @@
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/isa/ptx/wgmma_register.h"
 #include "tilewright/layout/access.h"

@@ -74,7 +74,7 @@ TEST(Wave, HasNoInstructionsOf32Lanes) {
       found(kernel.run([] { isa::setmaxnreg_decrease<40>(); }), Checker::Divergence, words));
   EXPECT_TRUE(found(kernel.run([] {
     float sums[4] = {};
-    isa::wgmma_bf16_shared<8>(sums, 0, 0, false);
+    isa::wgmma<WgmmaShape{.n = 8}>(sums, 0, 0, false);
   }),
                     Checker::Divergence, words));
 }

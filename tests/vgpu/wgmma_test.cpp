@@ -40,7 +40,7 @@ float expected(unsigned value) {
   return static_cast<float>(16 * (m % 4) * n);
 }
 void multiply(float (&sum)[4], bool accumulate) {
-  isa::wgmma_bf16_shared<8>(sum, descriptor(a_at), descriptor(b_at), accumulate);
+  isa::wgmma<WgmmaShape{.n = 8}>(sum, descriptor(a_at), descriptor(b_at), accumulate);
 }
 
 struct WgmmaTest : ::testing::TestWithParam<Landing> {
@@ -287,7 +287,7 @@ TEST_P(WgmmaTest, WaitCoversOnlyTheGroupsItDoesNotLeavePending) {
       float sum[4];
       isa::wgmma_fence();
       for (const unsigned a : {a_at, 2048u}) {
-        isa::wgmma_bf16_shared<8>(sum, descriptor(a), descriptor(b_at), a != a_at);
+        isa::wgmma<WgmmaShape{.n = 8}>(sum, descriptor(a), descriptor(b_at), a != a_at);
         isa::wgmma_commit_group();
       }
       isa::wgmma_wait_group<1>();
@@ -345,8 +345,8 @@ TEST_P(WgmmaTest, ThreadsMustAgree) {
   };
   EXPECT_TRUE(clean(run([](float(&sum)[4], bool) { multiply(sum, false); })));
   EXPECT_TRUE(found(run([](float(&sum)[4], bool odd) {
-                      isa::wgmma_bf16_shared<8>(sum, descriptor(odd ? 2048 : a_at),
-                                                descriptor(b_at), false);
+                      isa::wgmma<WgmmaShape{.n = 8}>(sum, descriptor(odd ? 2048 : a_at),
+                                                     descriptor(b_at), false);
                     }),
                     Checker::Divergence, "another thread issued it with"));
   EXPECT_TRUE(found(run([](float(&sum)[4], bool odd) {
@@ -363,8 +363,8 @@ TEST_P(WgmmaTest, RegistersOfOneShapeAtATime) {
     float sum[8];
     isa::wgmma_fence();
     multiply(reinterpret_cast<float(&)[4]>(sum), false);
-    isa::wgmma_bf16_shared<8>(reinterpret_cast<float(&)[4]>(sum[2]), descriptor(a_at),
-                              descriptor(b_at), false);
+    isa::wgmma<WgmmaShape{.n = 8}>(reinterpret_cast<float(&)[4]>(sum[2]), descriptor(a_at),
+                                   descriptor(b_at), false);
     isa::wgmma_commit_group();
     isa::wgmma_wait_group<0>();
   });
@@ -406,7 +406,8 @@ TEST(Wgmma, WhatTheModelLacksIsIncompleteNotClean) {
     float sum[4];
     isa::wgmma_fence();
     constexpr std::uint64_t base_offset_one = std::uint64_t{1} << 49;
-    isa::wgmma_bf16_shared<8>(sum, descriptor(a_at) | base_offset_one, descriptor(b_at), false);
+    isa::wgmma<WgmmaShape{.n = 8}>(sum, descriptor(a_at) | base_offset_one, descriptor(b_at),
+                                   false);
   });
   EXPECT_EQ(report.verdict(), Report::Incomplete) << text_of(report);
   EXPECT_NE(text_of(report).find("base offset 1"), std::string::npos) << text_of(report);

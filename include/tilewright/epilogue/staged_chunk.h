@@ -5,7 +5,7 @@
 #include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/epilogue/staged_layout.h"
-#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 #include "tilewright/layout/shared_tile.h"
 #include "tilewright/pipeline/staging.h"
 

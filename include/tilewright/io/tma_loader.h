@@ -3,11 +3,11 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/clear_rows.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/contracts.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
-#include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/tma_pair.h"
@@ -142,18 +142,7 @@ class TmaLoader : public UsualLoader {
   static constexpr bool clears = tiling.a_rows() < tiling.m;
   template <class Tensor>
   static TW_DEVICE void clear(const Tensor& a, unsigned count, unsigned thread, unsigned threads) {
-    constexpr Layout rows = rows_of(Tensor::tensor_layout(), sizeof(typename Tensor::Value));
-    using Chunks = SharedTile<Chunk<16>, rows>;  // (stage,span,chunk)
-    constexpr unsigned of_span = Chunks::template static_extent<2>;
-    constexpr unsigned filled = of_span / tiling.m * tiling.a_rows();
-    constexpr unsigned pieces = of_span - filled;
-    const Chunks chunks = a.template as<Chunk<16>, rows>().template from<1, 2>(filled);
-    const std::uint32_t zeros[4] = {};
-    for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {
-      const unsigned at = i / pieces;
-      const auto span = chunks.slice(at / tiling.spans, at % tiling.spans, whole);
-      isa::store_shared_16(span.address(i % pieces), zeros);
-    }
+    clear_rows<tiling>(a, count, thread, threads);
   }
 
   TW_DEVICE TmaLoader(const Params& params, unsigned /*thread*/)

@@ -7,12 +7,14 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
 #include "tilewright/isa/threads.h"
+#include "tilewright/kernel/adds.h"
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/storing.h"
 #include "tilewright/kernel/storing_groups.h"
 #include "tilewright/kernel/tracks.h"
 #include "tilewright/pipeline/ring.h"
+#include "tilewright/pipeline/together.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw::kernel {
@@ -193,35 +195,8 @@ struct OneProduct {
     Op op_;
   };
 
-  // In the epilogue role: partial sums that are handed over join their total, with their scales
-  // where they have some.
-  class AddsWithScales {
-   public:
-    TW_DEVICE AddsWithScales(Signals& signals, Stages& stages, unsigned thread, Trace trace)
-        : input_(signals.input, thread % Kernel::roles.lanes, trace),
-          stages_(stages),
-          thread_(thread) {}
-    template <class Total, class Sum>
-    TW_DEVICE void add(Total& total, const Sum& sum, bool has_products) {
-      if (!has_products) return;
-      const auto stage = input_.consume();
-      const auto tensors = Ring::stage_tensors(stages_.input, stage.slot());
-      total.add(sum, typename Scales::Reader(tensors, thread_));
-    }
-
-   private:
-    Consumer<Ring, Release::Warp, Trace> input_;
-    Stages& stages_;
-    unsigned thread_;
-  };
-  struct AddsPlainly {
-    TW_DEVICE AddsPlainly(Signals&, Stages&, unsigned, Trace) {}
-    template <class Total, class Sum>
-    TW_DEVICE void add(Total& total, const Sum& sum, bool) {
-      total.add(sum);
-    }
-  };
-  using Adds = std::conditional_t<reads_scales_in_epilogue, AddsWithScales, AddsPlainly>;
+  using Adds = std::conditional_t<reads_scales_in_epilogue, AddsWithScales<OneProduct, Kernel>,
+                                  AddsPlainly<OneProduct, Kernel>>;
 };
 
 // `Kernel` binds a recipe to a target (bind/kernel.h).
@@ -466,7 +441,6 @@ class WarpSpecialized {
           continue;
         }
       }
-      // In a pair of CTAs the leader multiplies for both.
       if constexpr (hands_over) {
         if (!program.leads()) continue;
       }

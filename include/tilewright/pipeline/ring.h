@@ -302,15 +302,6 @@ class Held {
   Token tokens_[depth == 0 ? 1 : depth];
 };
 
-// What the threads of a CTA write before they start together, and the tensor core reads. The
-// cluster's barrier orders no writes, so that in a cluster they meet for it.
-template <bool in_cluster, class Write>
-TW_DEVICE void prepare_operands([[maybe_unused]] unsigned threads, const Write& write) {
-  write();
-  isa::fence_proxy_async();
-  if constexpr (in_cluster) isa::barrier_sync(0, threads);
-}
-
 // The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
 // them. `init` is called by one thread and initialises every signal of the kernel.
 template <bool in_cluster, class Init>

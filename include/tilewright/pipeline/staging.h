@@ -5,7 +5,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/threads.h"
-#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_store.h"
 
 namespace tw {
 

@@ -30,4 +30,13 @@ TW_DEVICE void write_for_products(unsigned barrier, unsigned threads, const Writ
   });
 }
 
+// What the threads of a CTA write before they start together, and the tensor core reads. The
+// cluster's barrier orders no writes, so that in a cluster they meet for it.
+template <bool in_cluster, class Write>
+TW_DEVICE void prepare_operands([[maybe_unused]] unsigned threads, const Write& write) {
+  write();
+  isa::fence_proxy_async();
+  if constexpr (in_cluster) isa::barrier_sync(0, threads);
+}
+
 }  // namespace tw

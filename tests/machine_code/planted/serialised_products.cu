@@ -7,7 +7,7 @@ __global__ void __launch_bounds__(128)
   float sum[32] = {};
   for (int k = 0; k < k_tiles; ++k) {
     tw::isa::wgmma_fence();
-    tw::isa::wgmma_bf16_shared<64>(sum, descriptors[2 * k], descriptors[2 * k + 1], true);
+    tw::isa::wgmma<tw::WgmmaShape{.n = 64}>(sum, descriptors[2 * k], descriptors[2 * k + 1], true);
     tw::isa::wgmma_commit_group();
     sum[0] += 1.0f;
   }

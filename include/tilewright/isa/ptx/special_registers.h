@@ -1,4 +1,4 @@
-// Special registers that traces and checks of a target read.
+// Special registers that traces read.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -14,15 +14,6 @@ TW_DEVICE std::uint64_t global_timer() {
   return nanoseconds;
 #else
   return model::global_timer();
-#endif
-}
-
-// WARP_SZ;  PTX 1.0, sm_10. How many lanes a warp has.
-TW_DEVICE unsigned warp_lanes() {
-#if defined(__CUDACC__)
-  return 32;
-#else
-  return model::warp_lanes();
 #endif
 }
 

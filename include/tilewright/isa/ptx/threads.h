@@ -77,6 +77,15 @@ TW_DEVICE SharedAddress mapa(SharedAddress address, unsigned rank) {
 
 // What a warp executes together.
 
+// WARP_SZ;  PTX 1.0, sm_10. How many lanes a warp has.
+TW_DEVICE unsigned warp_lanes() {
+#if defined(__CUDACC__)
+  return 32;
+#else
+  return model::warp_lanes();
+#endif
+}
+
 // elect.sync _|p, 0xffffffff;  PTX 8.0, sm_90. True in exactly one lane; before
 // sm_90 that is lane 0.
 TW_DEVICE bool elect_one() {

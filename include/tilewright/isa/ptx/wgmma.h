@@ -27,13 +27,6 @@ TW_DEVICE void wgmma(WgmmaSum<shape> (&d)[shape.n / 2], std::uint64_t a, std::ui
 #endif
 }
 
-// bf16, both operands K-major.
-template <unsigned n>
-TW_DEVICE void wgmma_bf16_shared(float (&d)[n / 2], std::uint64_t a, std::uint64_t b,
-                                 bool accumulate) {
-  wgmma<WgmmaShape{.n = n}>(d, a, b, accumulate);
-}
-
 // wgmma.fence.sync.aligned;  PTX 8.0, sm_90a. Orders register accesses before the first wgmma.
 TW_DEVICE void wgmma_fence() {
 #if defined(__CUDACC__)
