@@ -45,6 +45,25 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     isa::fence_mbarrier_init();
   }
   isa::cluster_arrive();
+  // Copies of A reach this CTA alone: those of the first tile's first stages need not wait until
+  // the cluster has met.
+  int begun = 0;
+  if (thread == 0) {
+    isa::prefetch_tensormap(&params.a);
+    isa::prefetch_tensormap(&params.b);
+    const int index = blockIdx.x / 2;
+    if (index < params.tiles_m * params.tiles_n * params.batches) {
+      const flat::Tile tile = flat::tile_at(params, index, isa::cluster_rank());
+      begun = params.k_tiles < 3 ? params.k_tiles : 3;
+      for (int k = 0; k < begun; ++k) {
+        const int a_corner[3] = {k * 64, first_row(params, tile), tile.batch};
+        isa::cp_async_bulk_tensor_load(isa::shared_address(shared.tiles[k].a), &params.a,
+                                       isa::shared_address(&shared.full[k]), a_corner,
+                                       isa::CacheHint::EvictNormal);
+      }
+    }
+  }
+  if (thread < 32) begun = static_cast<int>(isa::shuffle(begun, 0));
   isa::cluster_wait();
 
   const unsigned warp = isa::shuffle(thread / 32, 0);
@@ -146,8 +165,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           const int a_corner[3] = {k * 64, first_row(params, tile), tile.batch};
           const int b_corner[3] = {
               k * 64, first_column(params, tile) + static_cast<int>(rank * 128), tile.batch};
-          isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
-                                         isa::CacheHint::EvictNormal);
+          if (begun > 0) {
+            --begun;
+          } else {
+            isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
+                                           isa::CacheHint::EvictNormal);
+          }
           isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
                                                    isa::CacheHint::EvictNormal);
           isa::mbarrier_arrive_expect_tx(full + 8 * stage, sizeof(Stage));

@@ -169,6 +169,7 @@ CONFIGS = {
                                       '.multiply_groups = 1, .dependent_launch = 1'), options='--b-is-constant'),
     # Launches that overlap the grid before; of the convolution, sums begin at C.
     'overlapping': hopper('.cluster = {1, 1}', '.dependent_launch = 1'),
+    'overlapping_2x1': hopper('.cluster = {2, 1}', '.dependent_launch = 1'),
     'tensor_overlapping': blackwell(', .dependent_launch = 1'),
     'conv2d_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                            fields_of('.m = 64, .n = 64', '.multiply_groups = 1, .initial_c = 1, .dependent_launch = 1'), 'conv2d',

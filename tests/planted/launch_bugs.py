@@ -1,5 +1,5 @@
 """Bugs of a launch: what overlaps the grid before, registers that change hands, and where tensor maps lie."""
-from bug import Bug, Site, SHORT, TENSOR_SHORT
+from bug import Bug, Site, SHORT, TENSOR_SHORT, TWO_CTAS
 
 # No products: D is C alone.
 NO_PRODUCT = (128, 256, 0, 1, 1, 1)
@@ -32,6 +32,24 @@ BUGS = [
         'behind the weights it loads what the grid before may still write',
         'kernel/warp_specialized.h', 'isa::griddepcontrol_wait();', '',
         [Site('weights_first', TWO_TILES, 'early-access', 'load', -1)]),
+    # Between a CTA's arrival and its cluster's meeting.
+    Bug('others_get_copies_before_they_met',
+        'the barriers of a CTA that has not met may not be initialised',
+        'io/tma_loader.h', 'load_parts<a_is_own, b_is_own>(stage, tile, k);', 'load_parts<true, true>(stage, tile, k);',
+        [Site('cooperative_2x1', TWO_CTAS, 'barrier-life', 'load', -1, stops=True)]),
+    Bug('another_thread_begins',
+        'nothing orders the signals that one thread initialises before the copies of another',
+        'kernel/warp_specialized.h', 'if (thread == 0) begun = begin_alone(params, storage);',
+        'if (thread == 1) begun = begin_alone(params, storage);',
+        [Site('cooperative_2x1', TWO_CTAS, 'barrier-life', 'load', 0, also=('overwrite-while-read', 'transaction-bytes'))]),
+    Bug('begins_before_earlier_grids_end',
+        'the first copies read what the grid before may still write',
+        'kernel/warp_specialized.h', 'if (loads.depends()) isa::griddepcontrol_wait();', '',
+        [Site('overlapping_2x1', TWO_CTAS, 'early-access', 'load', -1)]),
+    Bug('stages_begun_are_forgotten',
+        'what was copied before the meeting is copied again, over what may have been read',
+        'kernel/warp_specialized.h', 'if constexpr (leads && begins_alone) loads.go_on(begun);', '',
+        [Site('cooperative_2x1', TWO_CTAS, 'overwrite-while-read', 'load', 0, also=('transaction-bytes', 'barrier-life'))]),
     Bug('stream_does_not_wait',
         'rows are read while the grid before may still write them',
         'kernel/streaming.h', 'isa::griddepcontrol_wait();', '',

@@ -11,8 +11,8 @@ OF_TENSOR_ROWS = (24, 256, 192, 0, 1, 1)
 BUGS = [
     Bug('tokens_before_the_earlier_grid',
         'what an earlier grid may still write is loaded before it has ended',
-        'io/weights_first.h', 'if constexpr (weights == (tiling.swap_ab != 0))',
-        'if constexpr (weights != (tiling.swap_ab != 0))',
+        'io/weights_first.h', 'static constexpr bool swaps = tiling.swap_ab != 0;  // then weights are A',
+        'static constexpr bool swaps = tiling.swap_ab == 0;',
         [Site('weights_first', TWO_TILES, 'early-access', 'load', -1)]),
     Bug('weights_of_the_next_stage',
         'the weights that come early land in the stage after their own',

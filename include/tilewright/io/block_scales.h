@@ -78,6 +78,7 @@ class BlockScaledLoader : public TmaLoader<in_bytes(tiling)> {
     int a_row_blocks;
     int b_row_blocks;
   };
+  static constexpr bool loads_own_first = false;  // 'load' has more than the base's
   static constexpr Tiling in_shared() { return tiling; }
   static constexpr TmaBox scale_box() { return {ScaleBlock::bytes / 2, Scales::k_blocks}; }
 

@@ -11,6 +11,7 @@ namespace tw {
 struct UsualLoader {
   static constexpr bool clears = false;
   static constexpr bool loads_weights_first = false;
+  static constexpr bool loads_own_first = false;
   static constexpr bool fills_apart = false;
 };
 
@@ -62,6 +63,10 @@ consteval bool loads_stages() {
       requires { bool{Loader::loads_weights_first}; },
       "A loader must have 'loads_weights_first', or UsualLoader's: whether it begins with "
       "'load_weights' before the grids before have ended, and goes on with 'load_rest'.");
+  static_assert(
+      requires { bool{Loader::loads_own_first}; },
+      "A loader must have 'loads_own_first', or UsualLoader's: whether it begins with 'load_own', "
+      "copies that reach no other CTA, before the cluster has met, and goes on with 'load_rest'.");
   static_assert(
       requires { bool{Loader::fills_apart}; },
       "A loader must have 'fills_apart', or UsualLoader's: whether each warp fills slots of its "

@@ -120,6 +120,9 @@ class TmaLoader : public UsualLoader {
                   tiling.b_evict_first ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;
   static_assert(tiling.cluster.m % tiling.group == 0,
                 "CTAs that multiply as one stand above each other in a cluster.");
+  // Copies that write to this CTA's memory alone, and signal its barriers alone.
+  static constexpr bool a_is_own = a_tile.shares == 1 && tiling.group == 1;
+  static constexpr bool b_is_own = b_tile.shares == 1 && tiling.group == 1;
 
  public:
   // Maps of rank 3, innermost dimension first: (k, m, batch) or, MN-major, (m, k, batch); B alike.
@@ -132,6 +135,7 @@ class TmaLoader : public UsualLoader {
   static constexpr unsigned arrivals = 1;
   static constexpr unsigned stages_held = 0;
   static constexpr unsigned least_alignment = 16;
+  static constexpr bool loads_own_first = tiling.cluster.size() > 1 && (a_is_own || b_is_own);
   static constexpr Tiling in_shared() { return tiling; }
   // Boxes of the tensor maps; along the batch a box is 1.
   static constexpr TmaBox box_a() { return a_tile.box(); }
@@ -154,14 +158,27 @@ class TmaLoader : public UsualLoader {
   // k counts stages.
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const int first_k = k * static_cast<int>(tiling.k());
-    load_a(stage, tile, first_k, tile.batch);
-    load_b(stage, tile, first_k, tile.batch);
+    load_parts<true, true>(stage, tile, k);
+  }
+  // The same in two: what reaches this CTA alone, and what others get, too.
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_own(const Stage& stage, const WorkTile& tile, int k) {
+    load_parts<a_is_own, b_is_own>(stage, tile, k);
+  }
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_rest(const Stage& stage, const WorkTile& tile, int k) {
+    load_parts<!a_is_own, !b_is_own>(stage, tile, k);
   }
 
   TW_DEVICE void finish() {}
 
  protected:
+  template <bool with_a, bool with_b, StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_parts(const Stage& stage, const WorkTile& tile, int k) {
+    const int first_k = k * static_cast<int>(tiling.k());
+    if constexpr (with_a) load_a(stage, tile, first_k, tile.batch);
+    if constexpr (with_b) load_b(stage, tile, first_k, tile.batch);
+  }
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const int row = tile.first_row(tiling.m);

@@ -10,12 +10,16 @@ namespace tw {
 template <Tiling tiling>
 class WeightsFirst : public TmaLoader<tiling> {
   using Base = TmaLoader<tiling>;
+  static constexpr bool swaps = tiling.swap_ab != 0;  // then weights are A
 
  public:
   struct Params : Base::Params {
     unsigned weights_are_constant = 0;  // no grid that may still run writes them
   };
   static constexpr bool loads_weights_first = true;
+  // Weights that nobody shares may come before the cluster has met.
+  static constexpr bool loads_own_first = tiling.cluster.size() > 1 &&
+                                          (swaps ? Base::a_is_own : Base::b_is_own);
   TW_DEVICE WeightsFirst(const Params& params, unsigned thread)
       : Base(params, thread), begins_(params.weights_are_constant != 0) {}
 
@@ -23,23 +27,18 @@ class WeightsFirst : public TmaLoader<tiling> {
   TW_DEVICE bool begins_with_weights() const { return begins_; }
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_weights(const Stage& stage, const WorkTile& tile, int k) {
-    load_part<true>(stage, tile, k);
+    this->template load_parts<swaps, !swaps>(stage, tile, k);
+  }
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_own(const Stage& stage, const WorkTile& tile, int k) {
+    load_weights(stage, tile, k);
   }
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_rest(const Stage& stage, const WorkTile& tile, int k) {
-    load_part<false>(stage, tile, k);
+    this->template load_parts<!swaps, swaps>(stage, tile, k);
   }
 
  private:
-  template <bool weights, StageToFill Stage, class WorkTile>
-  TW_DEVICE void load_part(const Stage& stage, const WorkTile& tile, int k) {
-    const int first_k = k * static_cast<int>(tiling.k());
-    if constexpr (weights == (tiling.swap_ab != 0))
-      this->load_a(stage, tile, first_k, tile.batch);
-    else
-      this->load_b(stage, tile, first_k, tile.batch);
-  }
-
   bool begins_;
 };
 

@@ -28,9 +28,13 @@ consteval bool is_program() {
       requires { typename Program::OwnParams; },
       "A program must have 'OwnParams': what a launch tells its other roles.");
   static_assert(
-      requires { bool{Program::Loads::waits}; },
+      requires {
+        bool{Program::Loads::waits};
+        bool{Program::Loads::begins_alone};
+      },
       "A program must have 'Loads': the role that loads; its 'waits' says whether it waits for the "
-      "grids before itself.");
+      "grids before itself, 'begins_alone' whether 'begin_alone' may load before the cluster has "
+      "met.");
   static_assert(
       requires { typename Program::Multiplies; },
       "A program must have 'Multiplies': the role that multiplies.");

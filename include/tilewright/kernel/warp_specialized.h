@@ -29,6 +29,8 @@ class Loading {
   static constexpr Role plays = role;
   // Whether this role itself waits for the grids before, because it may load weights earlier.
   static constexpr bool waits = Loader::loads_weights_first;
+  // Whether copies that reach nobody else may be issued before the cluster has met.
+  static constexpr bool begins_alone = Loader::loads_own_first;
   // True where each warp of the role fills slots of its own; a slot is still filled once a lap.
   static constexpr bool apart = Loader::fills_apart;
 
@@ -36,13 +38,35 @@ class Loading {
                     typename Ring::Tiles* tiles, unsigned thread, Trace trace)
       : loader_(params, thread), output_(barriers, tiles, trace) {}
 
+  // Whether what begins may depend on grids that have not ended.
+  TW_DEVICE bool depends() const {
+    if constexpr (waits) return !loader_.begins_with_weights();
+    return true;
+  }
+  // Before the cluster has met: what nobody else gets of the first tile, into its first stages, of
+  // which the number is returned. More than three are issued too late to gain anything.
+  template <class Work>
+  TW_DEVICE int begin_alone(Work& work, const Key& key) {
+    for (const WorkTile tile : work.tiles(key)) {
+      constexpr int most = Ring::stages < 3 ? Ring::stages : 3;
+      const int count = tile.num_k_tiles() < most ? tile.num_k_tiles() : most;
+      for (int i = 0; i < count; ++i) {
+        loader_.load_own(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);
+      }
+      return count;
+    }
+    return 0;
+  }
+  // That number, for who goes on.
+  TW_DEVICE void go_on(int begun) { begun_ = begun; }
+
   // All work. Of several roles that load, one leads: it says when it begins with a tile.
   template <bool leads, class Work>
   TW_DEVICE void load(Work& work, const Key& key) {
     static_assert(loads_stages<Loader, typename Output::Token, WorkTile>());
     Held<typename Output::Token, Loader::stages_held> held;
     [[maybe_unused]] bool has_waited = false;
-    [[maybe_unused]] int begun = 0;  // stages whose weights are on their way
+    [[maybe_unused]] int begun = begun_;  // stages of which a part is on its way
     for (const WorkTile tile : work.tiles(key)) {
       if constexpr (leads) work.begin();
       if constexpr (waits) {
@@ -69,23 +93,31 @@ class Loading {
   template <class Stage>
   TW_DEVICE void fill(const Stage& stage, const WorkTile& tile, int k,
                       [[maybe_unused]] int& begun) {
-    if constexpr (waits) {
-      if (begun > 0) {
+    if constexpr (begins_alone) {
+      if (begun > 0)
         --begun;
-        loader_.load_rest(stage, tile, k);
-        return;
+      else
+        loader_.load_own(stage, tile, k);
+      loader_.load_rest(stage, tile, k);
+    } else {
+      if constexpr (waits) {
+        if (begun > 0) {
+          --begun;
+          loader_.load_rest(stage, tile, k);
+          return;
+        }
       }
+      loader_.load(stage, tile, k);
     }
-    loader_.load(stage, tile, k);
   }
   // Weights of the first tile into as many stages as it fills, and then the wait for the grids
   // before.
   TW_DEVICE int begin(const WorkTile& tile) {
-    int count = 0;
+    int count = begun_;
     if (loader_.begins_with_weights()) {
       constexpr int stages = Ring::stages;
       count = tile.num_k_tiles() < stages ? tile.num_k_tiles() : stages;
-      for (int i = 0; i < count; ++i) {
+      for (int i = begun_; i < count; ++i) {
         loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);
       }
     }
@@ -95,6 +127,7 @@ class Loading {
 
   Loader loader_;
   Output output_;
+  int begun_ = 0;
 };
 
 // The program of a matmul: one ring, `input`, and one product for each of its stages. Where stages
@@ -218,6 +251,10 @@ class WarpSpecialized {
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = typename Kernel::Turns;
   static constexpr bool loads_wait = Program::Loads::waits;
+  // The thread that initialises signals issues the first copies, for it need not wait for itself.
+  static constexpr bool begins_alone = in_cluster && Program::Loads::begins_alone &&
+                                       Program::Loads::elected && Schedule::knows_first &&
+                                       roles.load.first_warp == 0;
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -257,13 +294,20 @@ class WarpSpecialized {
       prepare_operands<in_cluster>(threads,
                                    [&] { Program::clear(storage.stages, thread, threads); });
     }
-    start_together<in_cluster>(thread, threads, [&] {
+    const auto init = [&] {
       Program::init(storage.signals, storage.stages);
       Order::init(storage.turns);
       Schedule::init(storage.schedule);
       Accumulators::init(storage.accumulators);
       Kernel::Reduction::init(storage.reduction);
       for (auto& sources : storage.sources) Sources::init(sources);
+    };
+    int begun = 0;  // stages of which the load role has a part, in all of its first warp's lanes
+    start_together<in_cluster>(thread, threads, init, [&] {
+      if constexpr (begins_alone) {
+        if (thread == 0) begun = begin_alone(params, storage);
+        if (thread < roles.lanes) begun = static_cast<int>(isa::shuffle(begun, 0));
+      }
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
     if constexpr (Kernel::dependent_launch && !loads_wait) isa::griddepcontrol_wait();
@@ -282,7 +326,7 @@ class WarpSpecialized {
                thread - roles.multiply.first_warp * roles.lanes - group * group_threads);
     } else {
       if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
-      help(params, storage, warp, thread);
+      help(params, storage, warp, thread, begun);
     }
   }
 
@@ -292,12 +336,25 @@ class WarpSpecialized {
     return warp - role.first_warp < role.warps;
   }
 
-  static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
-                             unsigned thread) {
+  // The load role's first copies, those that only this CTA gets.
+  static TW_DEVICE int begin_alone(const Params& params, Storage& storage) {
+    isa::describe_role<Program::Loads::plays>();
+    const Key key;
+    typename Program::Loads loads(params.loader, storage.signals, storage.stages, 0,
+                                  trace(params, 0, false));
+    if constexpr (Kernel::dependent_launch) {
+      if (loads.depends()) isa::griddepcontrol_wait();
+    }
+    typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
+    return loads.begin_alone(work, key);
+  }
+
+  static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp, unsigned thread,
+                             [[maybe_unused]] int begun) {
     if (plays<roles.load>(warp)) {
       if (!Program::Loads::elected || (warp == roles.load.first_warp && isa::elect_one())) {
         load<typename Program::Loads, true>(params.loader, params, storage,
-                                            thread - roles.load.first_warp * roles.lanes);
+                                            thread - roles.load.first_warp * roles.lanes, begun);
       }
     }
     play_own<0>(params, storage, warp, thread);
@@ -338,7 +395,7 @@ class WarpSpecialized {
   // A role that loads; the one that leads also speaks for the CTA.
   template <class Loads, bool leads, class Given>
   static TW_DEVICE void load(const Given& given, const Params& params, Storage& storage,
-                             unsigned thread) {
+                             unsigned thread, [[maybe_unused]] int begun = 0) {
     isa::describe_role<Loads::plays>();
     const Key key;
     constexpr Release reading = Loads::elected ? Release::Thread : Release::Warp;
@@ -352,6 +409,7 @@ class WarpSpecialized {
         return Loads(given, storage.signals, storage.stages, thread, own);
       }
     }();
+    if constexpr (leads && begins_alone) loads.go_on(begun);
     loads.template load<leads>(work, key);
     if constexpr (leads && Kernel::dependent_launch) isa::griddepcontrol_launch_dependents();
     loads.drain();

@@ -303,10 +303,12 @@ class Held {
 };
 
 // The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
-// them. `init` is called by one thread and initialises every signal of the kernel.
-template <bool in_cluster, class Init>
-TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
-                              const Init& init) {
+// them. `init` is called by one thread and initialises every signal of the kernel. In a cluster all
+// threads call `before_meeting` when they have arrived: it may touch signals of its own CTA alone,
+// and only by the thread that initialised them, for nobody has met yet.
+template <bool in_cluster, class Init, class BeforeMeeting>
+TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads, const Init& init,
+                              [[maybe_unused]] const BeforeMeeting& before_meeting) {
   if (thread == 0) {
     init();
     isa::fence_mbarrier_init();
@@ -314,10 +316,15 @@ TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads
   if constexpr (in_cluster) {
     // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
     isa::cluster_arrive();
+    before_meeting();
     isa::cluster_wait();
   } else {
     isa::barrier_sync(0, threads);
   }
+}
+template <bool in_cluster, class Init>
+TW_DEVICE void start_together(unsigned thread, unsigned threads, const Init& init) {
+  start_together<in_cluster>(thread, threads, init, [] {});
 }
 
 }  // namespace tw

@@ -61,6 +61,10 @@ consteval bool is_schedule() {
       "A schedule must have 'draws_tickets': whether a counter in a workspace says what comes "
       "next.");
   static_assert(
+      requires { bool{Schedule::knows_first}; },
+      "A schedule must have 'knows_first': whether the launch alone says which work is a cluster's "
+      "first.");
+  static_assert(
       requires(typename Schedule::Storage & storage) { Schedule::init(storage); },
       "A schedule must have 'init(storage)': one thread calls it before the start.");
   return true;

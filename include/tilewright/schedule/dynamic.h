@@ -74,6 +74,9 @@ struct Dynamic {
   using Storage = typename Board::Storage;
   static constexpr bool one_wave = Source::one_wave;
   static constexpr bool draws_tickets = Source::draws_tickets;
+  // Some maps have less work than is handed out, and read from memory what there is.
+  static constexpr bool may_lack = requires(const Map& map) { map.offers(0); };
+  static constexpr bool knows_first = !may_lack;
 
   static TW_DEVICE void init(Storage& storage) { Board::init(storage); }
 
@@ -131,8 +134,7 @@ struct Dynamic {
    private:
     static constexpr int none = -1, unread = -2;
     static TW_DEVICE int own() { return static_cast<int>(isa::cta_index() / cluster.size()); }
-    // Some maps have less work than is handed out: all roles pass over the same.
-    static constexpr bool may_lack = requires(const Map& map) { map.offers(0); };
+    // Where less work is there than is handed out, all roles pass over the same.
     TW_DEVICE bool is_there(int index) const {
       if constexpr (may_lack) return map_.offers(index);
       return true;

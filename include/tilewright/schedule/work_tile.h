@@ -218,6 +218,7 @@ template <ClusterShape cluster, class Map>
 struct StaticPersistent {
   static constexpr bool one_wave = true;        // the grid is what fits the device at once
   static constexpr bool draws_tickets = false;  // from a counter in a workspace
+  static constexpr bool knows_first = !requires(const Map& map) { map.offers(0); };
   using Params = typename Map::Params;
   struct Storage {};
   static TW_DEVICE void init(Storage&) {}

@@ -124,6 +124,7 @@ struct Attention : JoinedBesideRings<typename Kernel::Op, Kernel::roles.groups> 
    public:
     static constexpr bool elected = Loader::elected;
     static constexpr bool waits = false;
+    static constexpr bool begins_alone = false;
     static constexpr Role plays = Role::Load;
 
     TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,

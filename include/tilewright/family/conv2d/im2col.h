@@ -40,26 +40,44 @@ class Im2colLoader : public TmaLoader<tiling> {
 
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
+    load_parts<true, true>(stage, tile, k);
+  }
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_own(const Stage& stage, const WorkTile& tile, int k) {
+    load_parts<Base::a_is_own, Base::b_is_own>(stage, tile, k);
+  }
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_rest(const Stage& stage, const WorkTile& tile, int k) {
+    load_parts<!Base::a_is_own, !Base::b_is_own>(stage, tile, k);
+  }
+
+ protected:
+  template <bool with_a, bool with_b, StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_parts(const Stage& stage, const WorkTile& tile, int k) {
     constexpr ClusterShape cluster = tiling.cluster;
     if constexpr (sums_positions) {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const auto [phase, in_phase] = params_.batch(tile.batch);
       const int c = static_cast<int>(c_tile * tiling.k()), group = static_cast<int>(in_phase);
-      load_image(stage, tile, group * params_.group_channels + c, position, phase);
-      int stored = static_cast<int>(position);
-      if constexpr (tiling.b_major == Major::MN) stored = params_.stored(position, phase);
-      this->load_b(stage, tile, c, group * params_.group_filters + stored);
+      if constexpr (with_a) {
+        load_image(stage, tile, group * params_.group_channels + c, position, phase);
+      }
+      if constexpr (with_b) {
+        int stored = static_cast<int>(position);
+        if constexpr (tiling.b_major == Major::MN) stored = params_.stored(position, phase);
+        this->load_b(stage, tile, c, group * params_.group_filters + stored);
+      }
     } else {
       const int pixel = k * static_cast<int>(tiling.k());
-      this->load_a(stage, tile, pixel, 0);
-      load_pixels<Base::b_tile>(stage.tensors().b, &params_.b, stage.full(),
-                                tile.first_column(tiling.n), pixel,
-                                static_cast<unsigned>(tile.batch), 0, cluster.row(this->rank_),
-                                cluster.column_mask(this->rank_));
+      if constexpr (with_a) this->load_a(stage, tile, pixel, 0);
+      if constexpr (with_b) {
+        load_pixels<Base::b_tile>(stage.tensors().b, &params_.b, stage.full(),
+                                  tile.first_column(tiling.n), pixel,
+                                  static_cast<unsigned>(tile.batch), 0, cluster.row(this->rank_),
+                                  cluster.column_mask(this->rank_));
+      }
     }
   }
-
- protected:
   // Loads A: the channels from c on at a filter position.
   template <class Stage, class WorkTile>
   TW_DEVICE void load_image(const Stage& stage, const WorkTile& tile, int c, unsigned position,
@@ -115,6 +133,7 @@ struct Im2colImageLoader : Im2colLoader<tiling> {
   using Im2colLoader<tiling>::Im2colLoader;
   static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K);
   static constexpr bool spans_groups = true;
+  static constexpr bool loads_own_first = false;  // the filter is no part of 'load'
 
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int position) {

@@ -56,6 +56,7 @@ class Im2colLineLoader : public Im2colLoader<tiling> {
  public:
   using Params = typename Base::Params;
   static constexpr bool is_by_lines = true;
+  static_assert(!Base::loads_own_first, "'load' is another than the base's.");
   static constexpr TmaBox box_a() { return {tiling.span_k(), LineTiles<tiling>::pixels}; }
 
   TW_DEVICE Im2colLineLoader(const Params& params, unsigned thread)
