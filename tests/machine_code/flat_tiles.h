@@ -7,26 +7,26 @@
 namespace flat {
 
 struct Params {
-  tw::TensorMap a;  // (k, m, batch), box of 64 by 128
-  tw::TensorMap b;  // (k, n, batch), box of 64 by 128
-  Output output;
-
-  alignas(64) int tiles_m;  // in clusters
+  int tiles_m;  // in clusters
   int tiles_n;
   int batches;
   int k_tiles;
-  int m;
   int last_row;
   int last_column;
-  int splits;  // 1
   int group;
   unsigned raster;  // 0: m is swept first within a group
-  tw::Divisor of_band;
-  tw::Divisor of_width;
-  tw::Divisor of_last_width;
-  tw::Divisor in_batch;
-  tw::Divisor in_all;
+  tw::Quotient of_band;
+  tw::Quotient of_width;
+  tw::Quotient of_last_width;
+  tw::Quotient in_batch;
+  int m;
+  int splits;  // 1
+  tw::Quotient in_all;
   tw::Divisor parts;
+
+  tw::TensorMap a;  // (k, m, batch), box of 64 by 128
+  tw::TensorMap b;  // (k, n, batch), box of 64 by 128
+  Output output;
 };
 
 struct Tile {
@@ -37,18 +37,18 @@ struct Tile {
 
 __device__ __forceinline__ Tile tile_at(const Params& params, int index, unsigned rank) {
   const int in_batch = params.tiles_m * params.tiles_n;
-  const int batch = params.in_batch.quotient(index);
+  const int batch = params.in_batch.of(index);
   const int of_batch = index - batch * in_batch;
   const bool along_m = params.raster == 0;
   const int fast = along_m ? params.tiles_m : params.tiles_n;
   const int slow = along_m ? params.tiles_n : params.tiles_m;
   const int band_size = params.group * slow;
-  const int band = params.of_band.quotient(of_batch);
+  const int band = params.of_band.of(of_batch);
   const int first = band * params.group;
   const int in_band = of_batch - band * band_size;
   const bool is_last = fast - first < params.group;
   const int width = is_last ? fast - first : params.group;
-  const int slow_index = (is_last ? params.of_last_width : params.of_width).quotient(in_band);
+  const int slow_index = (is_last ? params.of_last_width : params.of_width).of(in_band);
   const int fast_index = first + in_band - slow_index * width;
   return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
           along_m ? slow_index : fast_index, batch};

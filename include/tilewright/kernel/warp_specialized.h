@@ -264,13 +264,13 @@ class WarpSpecialized {
   static constexpr unsigned tracks = Track::count;
 
   struct Params {
+    typename Schedule::Params schedule;  // first, for the first copy waits for it
+    typename Kernel::Reduction::Params reduction;
+    typename Trace::Params trace;
+    typename Sources::Params sources;
+    typename Program::OwnParams own;
     typename Program::LoaderParams loader;
     typename Epilogue::Params epilogue;
-    typename Schedule::Params schedule;
-    typename Kernel::Reduction::Params reduction;
-    typename Sources::Params sources;
-    typename Trace::Params trace;
-    typename Program::OwnParams own;
   };
 
   struct Storage {

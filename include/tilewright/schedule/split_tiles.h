@@ -12,7 +12,7 @@ namespace tw {
 // Where part `part` of a sum begins: k_tiles * part / parts, by numbers that fit 31 bits.
 TW_DEVICE int part_begin(int k_tiles, int part, const Divisor& parts) {
   const auto [each, rest] = parts.divide(static_cast<unsigned>(k_tiles));
-  return static_cast<int>(each) * part + parts.quotient(static_cast<int>(rest) * part);
+  return static_cast<int>(each) * part + parts.by.of(static_cast<int>(rest) * part);
 }
 
 // Every sum in `splits` parts of about the same length. Parts are counted before the one that
@@ -28,7 +28,7 @@ class SplitTiles : TilePlace<cluster, Order> {
   TW_DEVICE bool has(int index) const { return index < this->tiles() * this->params_.splits; }
   TW_DEVICE WorkTile tile(int index) const {
     const int tiles = this->tiles(), splits = this->params_.splits;
-    const int part = this->params_.in_all.quotient(index);
+    const int part = this->params_.in_all.of(index);
     const int of = index - part * tiles;
     WorkTile tile = this->whole(of);
     tile.k_begin = part_begin(this->params_.k_tiles, part, this->params_.parts);

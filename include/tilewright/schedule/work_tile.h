@@ -113,16 +113,16 @@ struct BandedOrder {
   struct Params {
     int group;
     Raster raster;
-    Divisor band;  // tiles of a band
-    Divisor width;
-    Divisor last_width;  // the band at the edge has it, where the group does not divide
+    Quotient band;  // tiles of a band
+    Quotient width;
+    Quotient last_width;  // the band at the edge has it, where the group does not divide
 
     constexpr void foresee(int tiles_m, int tiles_n) {
       const int fast = raster == Raster::AlongM ? tiles_m : tiles_n;
       const int slow = raster == Raster::AlongM ? tiles_n : tiles_m;
-      band = Divisor(static_cast<unsigned>(group * slow));
-      width = Divisor(static_cast<unsigned>(group));
-      if (fast % group != 0) last_width = Divisor(static_cast<unsigned>(fast % group));
+      band = Quotient(static_cast<unsigned>(group * slow));
+      width = Quotient(static_cast<unsigned>(group));
+      if (fast % group != 0) last_width = Quotient(static_cast<unsigned>(fast % group));
     }
   };
   // `foreseen`: the tiles are counted as the launch counted them.
@@ -132,41 +132,43 @@ struct BandedOrder {
     const int fast = along_m ? tiles_m : tiles_n;
     const int slow = along_m ? tiles_n : tiles_m;
     const int band_size = params.group * slow;
-    const int band = foreseen ? params.band.quotient(index) : index / band_size;
+    const int band = foreseen ? params.band.of(index) : index / band_size;
     const int first = band * params.group;
     const int in_band = index - band * band_size;
     const bool is_last = fast - first < params.group;
     const int width = is_last ? fast - first : params.group;
     const int slow_index =
-        foreseen ? (is_last ? params.last_width : params.width).quotient(in_band) : in_band / width;
+        foreseen ? (is_last ? params.last_width : params.width).of(in_band) : in_band / width;
     const int fast_index = first + in_band - slow_index * width;
     return along_m ? TileAt{fast_index, slow_index} : TileAt{slow_index, fast_index};
   }
 };
 
 // A map says what work `index` is: which output tile, and which part of its sum. Counts are in
-// tiles of a whole cluster; each of its CTAs takes its place there.
+// tiles of a whole cluster; each of its CTAs takes its place there. A kernel's parameters begin
+// with them, and they with the 64 bytes that the first copy of a whole tile waits for: one line of
+// the constant bank, which no launch finds in the cache.
 template <class Order>
 struct TileMapParams {
   int tiles_m;
   int tiles_n;
   int batches;
   int k_tiles;
-  int m;         // rows of the output
   int last_row;  // where a tile may begin
   int last_column;
-  int splits;  // parts of each sum; 1 where sums are whole
   typename Order::Params order;
-  Divisor in_batch;  // tiles of a batch
-  Divisor in_all;    // tiles of all batches
+  Quotient in_batch;  // tiles of a batch
+  int m;              // rows of the output
+  int splits;         // parts of each sum; 1 where sums are whole
+  Quotient in_all;    // tiles of all batches
   Divisor parts;
 
   // The divisions of a launch, once its counts are set: those of a first tile stand between the
   // start of a kernel and its first copy.
   constexpr void foresee() {
     order.foresee(tiles_m, tiles_n);
-    in_batch = Divisor(static_cast<unsigned>(tiles_m * tiles_n));
-    in_all = Divisor(static_cast<unsigned>(tiles_m * tiles_n * batches));
+    in_batch = Quotient(static_cast<unsigned>(tiles_m * tiles_n));
+    in_all = Quotient(static_cast<unsigned>(tiles_m * tiles_n * batches));
     parts = Divisor(static_cast<unsigned>(splits));
   }
 };
@@ -181,7 +183,7 @@ class TilePlace {
   // Tile `index` of all batches; the parts of its sum are left to the caller.
   TW_DEVICE WorkTile whole(int index) const {
     const int in_batch = params_.tiles_m * params_.tiles_n;
-    const int batch = isa::foresees_divisions ? params_.in_batch.quotient(index) : index / in_batch;
+    const int batch = isa::foresees_divisions ? params_.in_batch.of(index) : index / in_batch;
     const TileAt at =
         Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
     return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
