@@ -43,7 +43,7 @@ struct Shared {
 // n / 8, m / 16, B and A are bf16, sums are fp32.
 constexpr std::uint32_t instruction = 256 / 8 << 17 | 128 / 16 << 24 | 1 << 10 | 1 << 7 | 1 << 4;
 
-extern "C" __global__ void __launch_bounds__(192, 1)
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(192, 1)
     flat_matmul(const __grid_constant__ flat::Params params) {
   Shared& shared = *static_cast<Shared*>(isa::dynamic_shared());
   const unsigned thread = threadIdx.x;

@@ -33,7 +33,7 @@ struct Shared {
                                 // that tiles[s] may be overwritten; waited by the loading thread
 };
 
-extern "C" __global__ void __launch_bounds__(384, 1)
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1)
     flat_matmul(const __grid_constant__ flat::Params params) {
   Shared& shared = *static_cast<Shared*>(isa::dynamic_shared());
   const unsigned thread = threadIdx.x;

@@ -20,6 +20,13 @@
 #define TW_ON_DEVICE 0
 #endif
 
+// A kernel whose CTAs come in clusters of `size`. Targets before sm_90 refuse the word.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define TW_CLUSTER(size)
+#else
+#define TW_CLUSTER(size) __cluster_dims__(size, 1, 1)
+#endif
+
 #if defined(__CUDA_ARCH__)
 #define TW_TRAP() __trap()
 #else

@@ -13,6 +13,13 @@ constexpr unsigned least_ctas() {
   return 1;
 }
 
+// How many CTAs a cluster of a kernel has: one, if it does not say.
+template <class Kernel>
+constexpr unsigned cluster_size() {
+  if constexpr (requires { Kernel::cluster_size; }) return Kernel::cluster_size;
+  return 1;
+}
+
 #if defined(__HIP__)
 
 // All waves of a workgroup are on one CU at once, on its four SIMDs, and share their registers.
@@ -31,8 +38,18 @@ entry(const typename Kernel::Params) {
 #else
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::threads, least_ctas<Kernel>())
-    entry(const __grid_constant__ typename Kernel::Params params) {
+requires(cluster_size<Kernel>() == 1) __global__
+    void __launch_bounds__(Kernel::threads, least_ctas<Kernel>())
+        entry(const __grid_constant__ typename Kernel::Params params) {
+  Kernel::run(params);
+}
+
+// The compiler then knows that there is a cluster: it need not ask before a CTA arrives there. A
+// launch names the same size, and no other.
+template <class Kernel>
+requires(cluster_size<Kernel>() > 1) __global__ void TW_CLUSTER(cluster_size<Kernel>())
+    __launch_bounds__(Kernel::threads, least_ctas<Kernel>())
+        entry(const __grid_constant__ typename Kernel::Params params) {
   Kernel::run(params);
 }
 

@@ -259,6 +259,7 @@ class WarpSpecialized {
  public:
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned least_ctas = roles.residents;
+  static constexpr unsigned cluster_size = Kernel::tiling.cluster.size();
   static constexpr unsigned storing_groups = roles.storing_groups();
   using Track = kernel::Tracks<roles, storing_groups>;
   static constexpr unsigned tracks = Track::count;
