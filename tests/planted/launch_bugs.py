@@ -44,7 +44,7 @@ BUGS = [
         [Site('cooperative_2x1', TWO_CTAS, 'barrier-life', 'load', 0, also=('overwrite-while-read', 'transaction-bytes'))]),
     Bug('begins_before_earlier_grids_end',
         'the first copies read what the grid before may still write',
-        'kernel/warp_specialized.h', 'if (loads.depends()) isa::griddepcontrol_wait();', '',
+        'kernel/warp_specialized.h', 'if (!waits || !tile.weights_are_constant) isa::griddepcontrol_wait();', '',
         [Site('overlapping_2x1', TWO_CTAS, 'early-access', 'load', -1)]),
     Bug('stages_begun_are_forgotten',
         'what was copied before the meeting is copied again, over what may have been read',

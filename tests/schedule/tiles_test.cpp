@@ -17,7 +17,7 @@ constexpr ClusterShape alone = {1, 1};
 
 BandedOrder::Params bands(int group, Raster raster) {
   BandedOrder::Params order{};
-  order.group = group;
+  order.group = static_cast<std::uint16_t>(group);
   order.raster = raster;
   return order;
 }

@@ -13,18 +13,13 @@ class WeightsFirst : public TmaLoader<tiling> {
   static constexpr bool swaps = tiling.swap_ab != 0;  // then weights are A
 
  public:
-  struct Params : Base::Params {
-    unsigned weights_are_constant = 0;  // no grid that may still run writes them
-  };
+  using typename Base::Params;
   static constexpr bool loads_weights_first = true;
   // Weights that nobody shares may come before the cluster has met.
   static constexpr bool loads_own_first = tiling.cluster.size() > 1 &&
                                           (swaps ? Base::a_is_own : Base::b_is_own);
-  TW_DEVICE WeightsFirst(const Params& params, unsigned thread)
-      : Base(params, thread), begins_(params.weights_are_constant != 0) {}
+  using Base::Base;
 
-  // Whether the weights of the first stages are loaded before everything else.
-  TW_DEVICE bool begins_with_weights() const { return begins_; }
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_weights(const Stage& stage, const WorkTile& tile, int k) {
     this->template load_parts<swaps, !swaps>(stage, tile, k);
@@ -37,9 +32,6 @@ class WeightsFirst : public TmaLoader<tiling> {
   TW_DEVICE void load_rest(const Stage& stage, const WorkTile& tile, int k) {
     this->template load_parts<!swaps, swaps>(stage, tile, k);
   }
-
- private:
-  bool begins_;
 };
 
 }  // namespace tw

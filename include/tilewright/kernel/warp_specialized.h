@@ -38,16 +38,14 @@ class Loading {
                     typename Ring::Tiles* tiles, unsigned thread, Trace trace)
       : loader_(params, thread), output_(barriers, tiles, trace) {}
 
-  // Whether what begins may depend on grids that have not ended.
-  TW_DEVICE bool depends() const {
-    if constexpr (waits) return !loader_.begins_with_weights();
-    return true;
-  }
   // Before the cluster has met: what nobody else gets of the first tile, into its first stages, of
   // which the number is returned. More than three are issued too late to gain anything.
-  template <class Work>
+  template <bool dependent_launch, class Work>
   TW_DEVICE int begin_alone(Work& work, const Key& key) {
     for (const WorkTile tile : work.tiles(key)) {
+      if constexpr (dependent_launch) {
+        if (!waits || !tile.weights_are_constant) isa::griddepcontrol_wait();
+      }
       constexpr int most = Ring::stages < 3 ? Ring::stages : 3;
       const int count = tile.num_k_tiles() < most ? tile.num_k_tiles() : most;
       for (int i = 0; i < count; ++i) {
@@ -114,7 +112,7 @@ class Loading {
   // before.
   TW_DEVICE int begin(const WorkTile& tile) {
     int count = begun_;
-    if (loader_.begins_with_weights()) {
+    if (tile.weights_are_constant) {
       constexpr int stages = Ring::stages;
       count = tile.num_k_tiles() < stages ? tile.num_k_tiles() : stages;
       for (int i = begun_; i < count; ++i) {
@@ -343,11 +341,8 @@ class WarpSpecialized {
     const Key key;
     typename Program::Loads loads(params.loader, storage.signals, storage.stages, 0,
                                   trace(params, 0, false));
-    if constexpr (Kernel::dependent_launch) {
-      if (loads.depends()) isa::griddepcontrol_wait();
-    }
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
-    return loads.begin_alone(work, key);
+    return loads.template begin_alone<Kernel::dependent_launch>(work, key);
   }
 
   static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp, unsigned thread,

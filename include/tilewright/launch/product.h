@@ -381,7 +381,9 @@ Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid
   map.splits = static_cast<int>(extent.splits);
   map.order.raster = order.raster;
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
-  map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
+  const int group = std::min(order.group > 0 ? order.group : 4, fast);
+  map.order.group = static_cast<std::uint16_t>(std::min(group, 65535));
+  map.weights_are_constant = problem.b_is_constant ? 1 : 0;
   map.foresee();
 
   [[maybe_unused]] auto* const memory = static_cast<unsigned char*>(workspace.data);

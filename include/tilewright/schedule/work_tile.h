@@ -47,6 +47,7 @@ struct WorkTile {
   int parts = 1;
   int slot = 0;
   int slot_stride = 1;
+  bool weights_are_constant = false;  // no grid that may still run writes them
 
   // Where tiles of `rows` rows begin. One at the edge may reach back over the one before it, which
   // it computes and stores alike: TMA reads rows faster than it fills in missing ones.
@@ -100,7 +101,7 @@ struct PieceRange {
 TW_DEVICE PieceRange WorkTile::sums(const kernel::Key&, int every) const { return {*this, every}; }
 
 // AlongM sweeps m fastest within a group of lines.
-enum class Raster : unsigned { AlongM, AlongN };
+enum class Raster : std::uint16_t { AlongM, AlongN };
 
 struct TileAt {
   int m;
@@ -111,7 +112,7 @@ struct TileAt {
 // `group` lines of tiles side by side, so that a wave reads few rows of A and few columns of B.
 struct BandedOrder {
   struct Params {
-    int group;
+    std::uint16_t group;
     Raster raster;
     Quotient band;  // tiles of a band
     Quotient width;
@@ -156,6 +157,7 @@ struct TileMapParams {
   int k_tiles;
   int last_row;  // where a tile may begin
   int last_column;
+  unsigned weights_are_constant = 0;  // the loader may begin with them
   typename Order::Params order;
   Quotient in_batch;  // tiles of a batch
   int m;              // rows of the output
@@ -186,14 +188,15 @@ class TilePlace {
     const int batch = isa::foresees_divisions ? params_.in_batch.of(index) : index / in_batch;
     const TileAt at =
         Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
-    return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
-            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
-            batch,
-            params_.m,
-            params_.last_row,
-            params_.last_column,
-            0,
-            params_.k_tiles};
+    return {.m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
+            .n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
+            .batch = batch,
+            .m_end = params_.m,
+            .last_row = params_.last_row,
+            .last_column = params_.last_column,
+            .k_begin = 0,
+            .k_end = params_.k_tiles,
+            .weights_are_constant = params_.weights_are_constant != 0};
   }
   TW_DEVICE int tiles() const { return params_.tiles_m * params_.tiles_n * params_.batches; }
 

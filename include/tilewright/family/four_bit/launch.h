@@ -115,7 +115,6 @@ struct FourBitLaunch {
             loader.a = detail::view_of(product.a, product, product.m);
             return Status::good();
           } else {
-            loader.weights_are_constant = product.b_is_constant ? 1 : 0;
             return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
                                                         Loader::box_b()));
           }

@@ -20,10 +20,9 @@ class FourBitLoader : public UsualLoader {
   struct Params {
     TensorMap b;  // (k, n, batch)
     const unsigned char* weights;
-    std::int64_t batch_bytes;           // from one matrix of the batch to the next
-    int row_blocks;                     // each 64 features
-    int k_blocks;                       // each 128 of k
-    unsigned weights_are_constant = 0;  // no grid that may still run writes them
+    std::int64_t batch_bytes;  // from one matrix of the batch to the next
+    int row_blocks;            // each 64 features
+    int k_blocks;              // each 128 of k
   };
   static constexpr bool elected = true;  // one thread issues the copies
   static constexpr Completion completion = Completion::TransactionBytes;
@@ -46,7 +45,6 @@ class FourBitLoader : public UsualLoader {
     load_rest(stage, tile, k);
   }
 
-  TW_DEVICE bool begins_with_weights() const { return params_.weights_are_constant != 0; }
   // Loads beyond the last block read the last one: rows there are not stored, and activations
   // along k are zero.
   template <StageToFill Stage, class WorkTile>

@@ -41,9 +41,6 @@ struct MatmulLaunch {
   static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    if constexpr (Kernel::Loader::loads_weights_first) {
-      params.loader.weights_are_constant = problem.product.b_is_constant;
-    }
     return tw::plan<Kernel>(params, grid, problem.product, order, max_clusters, workspace, encode);
   }
 
