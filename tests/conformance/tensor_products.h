@@ -16,14 +16,20 @@ template <unsigned group>
 struct MultiplyFrame : TensorFrame {
   static constexpr unsigned columns = 512, scales_column = 256;
 
-  template <class Issue>
-  static TW_DEVICE void run_with(const Params& params, const Issue& issue) {
+  struct Nothing {
+    TW_DEVICE void operator()(TensorAddress) const {}
+  };
+  // All threads `prepare` tensor memory, then one issues.
+  template <class Issue, class Prepare = Nothing>
+  static TW_DEVICE void run_with(const Params& params, const Issue& issue,
+                                 const Prepare& prepare = {}) {
     const TensorProducts& products = params.tensor_products;
     const unsigned words =
         (products.a_bytes + products.b_bytes + products.a_scale_bytes + products.b_scale_bytes) / 4;
     fill_shared(threads, operands_at / 4, words,
                 [&](unsigned word) { return get_input(params, isa::cta_index() * words + word); });
     const TensorAddress address = start<group>(columns);
+    prepare(address);
     if (issues() && isa::cluster_rank() % group == 0) {
       issue(address);
       if constexpr (group == 1)
