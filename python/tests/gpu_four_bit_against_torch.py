@@ -33,10 +33,11 @@ def activations(shape, type):
 
 
 def check_product(words, d, a, weights, type, bias=None):
-    right = a.double() @ weights.mT + (0 if bias is None else bias.double())
+    a, weights = a.to(d.device), weights.to(d.device)
+    right = a.double() @ weights.mT + (0 if bias is None else bias.to(d.device).double())
     of_magnitudes = 20 * 2.0 ** -13 if type == 'e4m3' else a.shape[-1] * 2.0 ** -24
     bound = a.double().abs() @ weights.abs().mT * of_magnitudes + right.abs() * HALF_UNIT[type] + 2.0 ** -24
-    wrong = ~((d.cpu().double() - right).abs() <= bound)
+    wrong = ~((d.double() - right).abs() <= bound)
     if d.dtype != OF_D[type] or d.shape != right.shape or wrong.any():
         sys.exit(f'{words}: {tuple(d.shape)} {d.dtype}, {int(wrong.sum())} of {wrong.numel()} elements are wrong.')
 
@@ -63,23 +64,39 @@ def check_random_products(draw, device, wanted):
 
 
 def check_experts(draw, device, wanted):
-    """MXFP4 in groups of rows, most of which may be empty; the rows behind the last are left alone."""
+    """MXFP4 in groups of rows, most of which may be empty; the rows behind the last are left alone. Some rows of bf16 are gathered, of others
+    each expert has room for as many."""
     for place in range(wanted):
         experts, n, k = draw.choice((1, 3, 8, 60, 128)), draw.randrange(1, 300), 32 * draw.randrange(1, 20)
         sizes = [draw.choice((0, 0, 1, draw.randrange(2, 20), draw.randrange(2, 200 if experts < 9 else 40))) for _ in range(experts)]
         codes = torch.randint(0, 256, (experts, n, k // 2), dtype=torch.uint8)
         scales = torch.randint(125, 129, (experts, n, k // 32), dtype=torch.uint8)
         type = draw.choice(('bf16', 'e4m3'))
-        packed = tilewright.pack_weights(codes.to(device), scales.to(device), layout='mxfp4', activation=type)
-        weights = E2M1[torch.stack((codes & 15, codes >> 4), -1).long()].view(experts, n, k)
+        codes, scales = codes.to(device), scales.to(device)
+        packed = tilewright.pack_weights(codes, scales, layout='mxfp4', activation=type)
+        weights = E2M1.to(device)[torch.stack((codes & 15, codes >> 4), -1).long()].view(experts, n, k)
         weights = weights * (2.0 ** (scales.double() - 127)).repeat_interleave(32, -1)
-        m, ends = sum(sizes), torch.tensor(sizes).cumsum(0).int()
-        a, out = activations((m + 3, k), type), torch.full((m + 3, n), 7.0, dtype=torch.bfloat16, device=device)
-        d = tilewright.matmul_four_bit(a.to(device), packed, out, rows=ends.to(device))
-        if not (d[m:] == 7).all():
+        kind = draw.choice(('plain', 'gathered', 'capacity') if type == 'bf16' else ('plain', 'capacity'))
+        capacity = max(sizes) + draw.randrange(3) + 1 if kind == 'capacity' else 0
+        m = experts * capacity if capacity else sum(sizes) + 3
+        begins = [expert * capacity for expert in range(experts)] if capacity else [sum(sizes[:expert]) for expert in range(experts)]
+        told = torch.tensor(sizes if capacity else [begin + size for begin, size in zip(begins, sizes)], dtype=torch.int32, device=device)
+        a, out = activations((m, k), type).to(device), torch.full((m, n), 7.0, dtype=torch.bfloat16, device=device)
+        used = torch.zeros(m, dtype=torch.bool, device=device)
+        for begin, size in zip(begins, sizes):
+            used[begin:begin + size] = True
+        if kind == 'gathered':
+            index = torch.randint(-1, m, (m,), dtype=torch.int32, device=device)
+            tilewright.matmul_four_bit(a, packed, out, rows=told, row_index=index)
+            a = torch.where((index < 0)[:, None], 0, a[index.clamp_min(0)])
+        else:
+            tilewright.matmul_four_bit(a, packed, out, rows=told, capacity=capacity)
+        if not (out[~used] == 7).all():
             sys.exit(f'{experts} experts of {n} x {k}: rows of nobody were written.')
-        for expert, (rows, made) in enumerate(zip(a[:m].split(sizes), d[:m].split(sizes))):
-            check_product(f'{sizes} rows of {n} x {k}, expert {expert}', made, rows, weights[expert], type)
+        for expert, (begin, size) in enumerate(zip(begins, sizes)):
+            rows = slice(begin, begin + size)
+            if size:
+                check_product(f'{kind}, {sizes} rows of {n} x {k}, expert {expert}', out[rows], a[rows], weights[expert], type)
     print(f'{wanted} products of experts are right')
 
 

@@ -109,6 +109,18 @@ class FourBit(unittest.TestCase):
         d = tilewright.matmul_four_bit(matrix(a, 'bf16'), packed, Buffer.of([7.0] * 22 * n, (22, n), 'bf16'), rows=ends)
         right = product(a[:3], weights[0]) + product(a[3:21], weights[2]) + [7.0] * n
         self.assertEqual(d.values(), right)
+        index = [self.generator.randrange(5) for _ in range(21)] + [0]
+        index[4] = -1  # zeros
+        taken = [[0.0] * k if i < 0 else a[i] for i in index]
+        d = tilewright.matmul_four_bit(matrix(a[:5], 'bf16'), packed, Buffer.of([7.0] * 22 * n, (22, n), 'bf16'), rows=ends,
+                                       row_index=Buffer.of(index, (22,), 's32'))
+        self.assertEqual(d.values(), product(taken[:3], weights[0]) + product(taken[3:21], weights[2]) + [7.0] * n)
+        d = tilewright.matmul_four_bit(matrix(a[:21], 'bf16'), packed, Buffer.of([7.0] * 21 * n, (21, n), 'bf16'), capacity=7,
+                                       rows=Buffer.of([2, 0, 7], (3,), 's32'))
+        self.assertEqual(d.values(), product(a[:2], weights[0]) + [7.0] * 12 * n + product(a[14:21], weights[2]))
+        with self.assertRaises(tilewright.Invalid) as caught:
+            tilewright.matmul_four_bit(matrix(a, 'bf16'), packed, row_index=ends)
+        self.assertIn('row_index is given, but no rows', str(caught.exception))
         for text, of, given in (('not [experts, n, k]', matrix(a, 'bf16'), ends), ('a has shape (3, 7, 160)', Buffer.zeros((3, 7, k), 'bf16'), ends),
                                 ('rows has 2 elements', matrix(a, 'bf16'), Buffer.of([3, 3], (2,), 's32')),
                                 ('rows has type', matrix(a, 'bf16'), Buffer.of([3.0] * 3, (3,), 'fp32'))):

@@ -79,6 +79,10 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     problem.rows = facts.in_groups ? static_cast<std::int32_t*>(some_address()) : nullptr;
     problem.a_scales.data = facts.is_scaled ? some_address() : nullptr;
     problem.a_scales.type = TW_FP32;
+    // Kernels that may gather rows do so where A's rows are counted.
+    const bool gathers = facts.gathers && is_given("a_rows") && problem.a_rows > 0;
+    problem.row_index = gathers ? static_cast<std::int32_t*>(some_address()) : nullptr;
+    if (!is_given("a_rows")) problem.a_rows = 0;
   }
 
   // Groups have the rows of their sizes, of which m may count more.
@@ -91,7 +95,15 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     }
     if (all.empty()) return Status::good();
     problem.batch = static_cast<std::int64_t>(all.size());
-    problem.m = std::max(problem.m, std::accumulate(all.begin(), all.end(), std::int64_t{0}));
+    for (const std::int64_t size : all) {
+      if (problem.capacity > 0 && size > problem.capacity) {
+        return Status::refused(
+            sentence("A size is {}, but --capacity is {} rows.", size, problem.capacity));
+      }
+    }
+    problem.m = problem.capacity > 0
+                    ? problem.capacity * problem.batch
+                    : std::max(problem.m, std::accumulate(all.begin(), all.end(), std::int64_t{0}));
     return Status::good();
   }
 
@@ -123,9 +135,11 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
               ? random() >> 32
               : scale_byte(layout, in_block, exponent(problem), of.fill, random));
     }
-    MatmulShape shape = product_shape(of);
-    shape.b_type = shape.a_type;
+    MatmulShape shape = product_shape(of), given_rows = shape;
+    shape.b_type = given_rows.b_type = shape.a_type;
+    given_rows.m = rows_of_a(problem);
     MatmulData made = make_matmul_data(shape, of.fill, of.seed);
+    if (is_gathered(problem)) made.a = make_matmul_data(given_rows, of.fill, of.seed).a;
     made.b = transposed(std::move(bytes));
     take_product(data, std::move(made));
     if (is_scaled(problem)) {
@@ -137,8 +151,12 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     if (!in_groups(problem)) return;
     const Groups groups = groups_of(of);
     groups.fill(data.tensor(rows), problem.m, of.seed % 2 == 0, random);
-    std::vector<bool> used(static_cast<std::size_t>(problem.m));
-    for (std::int64_t row = 0; row < problem.m; ++row) used[row] = groups.of_row(row) >= 0;
+    fill_index(data.tensor(row_index), problem.a_rows, random);
+    std::vector<bool> used(static_cast<std::size_t>(rows_of_a(problem)));
+    for (std::int64_t row = 0; row < problem.m; ++row) {
+      const std::int64_t source = source_of(data, row);
+      if (source >= 0 && groups.of_row(row) >= 0) used[static_cast<std::size_t>(source)] = true;
+    }
     make_others_infinite(data.tensor(a), used);
   }
 
@@ -154,7 +172,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     data.b.fill([&](std::int64_t matrix, std::int64_t row, std::int64_t at_k) {
       return source.weight(matrix, row, at_k);
     });
-    if (in_groups(problem)) return answer_of_groups(of, std::move(data), shape);
+    if (in_groups(problem)) return answer_of_groups(of, given, std::move(data), shape);
     if (is_scaled(problem)) {
       HostMatrix scaled(ElementType::Fp32, Major::K, problem.batch, problem.m, problem.k, false);
       scaled.allocate();
@@ -167,12 +185,32 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
   }
 
  private:
+  // Some rows lie outside of A.
+  static void fill_index(HostMatrix& index, std::int64_t a_rows, Random& random) {
+    index.fill([&](auto, auto, auto) -> double {
+      const double outside[] = {-1.0, static_cast<double>(a_rows),
+                                std::numeric_limits<std::int32_t>::min(),
+                                std::numeric_limits<std::int32_t>::max()};
+      if (random() % 8 == 0) return outside[random() % 4];
+      return static_cast<double>(random() % static_cast<std::uint64_t>(a_rows));
+    });
+  }
+  // The row of A that makes a row of D, or -1 where A has none.
+  static std::int64_t source_of(const HostProblem& data, std::int64_t row) {
+    const HostMatrix& index = data.tensor(row_index);
+    if (!index.exists()) return row;
+    const auto source = static_cast<std::int64_t>(index.at(0, 0, row));
+    return source >= 0 && source < data.tensor(a).rows ? source : -1;
+  }
   // Where no sizes are told, all groups have as many rows.
   static Groups groups_of(const Case& of) {
     const Problem& problem = of.problem.as<Problem>();
-    if (!of.lists[sizes].empty() || problem.batch == 0) return Groups(of.lists[sizes]);
+    if (!of.lists[sizes].empty() || problem.batch == 0) {
+      return Groups(of.lists[sizes], problem.capacity);
+    }
     return Groups(std::vector<std::int64_t>(static_cast<std::size_t>(problem.batch),
-                                            problem.m / problem.batch));
+                                            problem.m / problem.batch),
+                  problem.capacity);
   }
   // Some are empty, some have one row; one may have rows of several tiles. Rows of nobody may lie
   // behind the last.
@@ -186,15 +224,25 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
       size = kinds[random() % (many && random() % 4 != 0 ? 1 : 4)];
     }
     if (random() % 3 == 0) all[random() % all.size()] = between(random, tile + 1, 3 * tile);
-    made.as<Problem>().m =
-        random() % 2 == 0 ? 1
-                          : std::accumulate(all.begin(), all.end(), between(random, 1, 2 * tile));
+    Problem& problem = made.as<Problem>();
+    problem.m = random() % 2 == 0
+                    ? 1
+                    : std::accumulate(all.begin(), all.end(), between(random, 1, 2 * tile));
+    if (random() % 3 == 0) {
+      problem.capacity = std::max<std::int64_t>(*std::max_element(all.begin(), all.end()), 1) +
+                         (random() % 2 == 0 ? 0 : between(random, 1, 20));
+    }
+    const bool gathers = facts_of_instance(*made.instance).gathers && random() % 4 != 0;
+    if (!gathers) return;
+    problem.row_index = static_cast<std::int32_t*>(some_address());
+    problem.a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
   }
-  static std::shared_ptr<const Answer> answer_of_groups(const Case& of, MatmulData data,
-                                                        MatmulShape shape) {
+  static std::shared_ptr<const Answer> answer_of_groups(const Case& of, const HostProblem& given,
+                                                        MatmulData data, MatmulShape shape) {
     const Groups groups = groups_of(of);
     const std::int64_t m = shape.m;
-    const auto [rows, lines] = groups.owned(m, [](std::int64_t row) { return row; });
+    const auto [rows, lines] =
+        groups.owned(m, [&](std::int64_t row) { return source_of(given, row); });
     const MatmulSums sums = sums_of_lines(lines, data.a, transposed(data.b), {}, {});
     shape.m = static_cast<std::int64_t>(rows.size());
     return groups.answer(sums, rows, std::move(data), shape, m, of.fill);

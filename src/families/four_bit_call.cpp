@@ -54,7 +54,9 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
                            : config.multiply_groups == 2 ? 1
                                                          : 0.95;
       const double weight = for_bytes ? 10e-6 + 0.13e-6 * tiling.n : 16e-6 + 0.25e-6 * tiling.n;
-      return 4 + rounds * (weights * weight * group + 1.5);
+      // Rows that lie as they are come by TMA.
+      const double gathers = facts.gathers ? 1.05 : 1;
+      return gathers * (4 + rounds * (weights * weight * group + 1.5));
     }
     const double bytes =
         weights * facts.weights.block_bytes() / (PackedWeights::rows * PackedWeights::k);

@@ -157,6 +157,9 @@ void each_field(tw_four_bit_problem& problem, const std::string& name, const Vis
   visit(name + "weights_are_constant", problem.weights_are_constant);
   visit(name + "rows", problem.rows);
   each_field(problem.a_scales, name + "a_scales", visit);
+  visit(name + "capacity", problem.capacity);
+  visit(name + "row_index", problem.row_index);
+  visit(name + "a_rows", problem.a_rows);
 }
 template <class Visit>
 void each_field(tw_rms_norm_problem& problem, const std::string& name, const Visit& visit) {

@@ -416,8 +416,12 @@ TEST(FrozenRefusals, FourBit) {
   problem.a.batch_stride = problem.d.batch_stride = 0;
   problem.rows = at<std::int32_t>(22);
   found += refusals_of("groups", problem, call);
+  problem.row_index = at<std::int32_t>(24);
+  problem.a_rows = 3;
+  found += refusals_of("gathered rows", problem, call);
   // Three rows and two blocks of k.
-  problem.rows = nullptr;
+  problem.rows = problem.row_index = nullptr;
+  problem.a_rows = 0;
   problem.batch = 1;
   problem.exponent = 0;
   problem.m = 3;

@@ -255,6 +255,10 @@ CONFIGS = {
     'four_bit_groups': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                               fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
                               'four_bit', 'GroupedBy<FourBitBy<WeightFormat::Mxfp4, 32>>'),
+    # Rows of activations are gathered.
+    'four_bit_gather': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                              fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
+                              'four_bit', 'GroupedBy<GatheredBy<FourBitBy<WeightFormat::Mxfp4, 32>>>'),
     # The same by activations of e4m3.
     'four_bit_e4m3': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of(f'.m = 64, .n = 16, {FP8}, .swap_ab = 1, .weights_first = 1', '.multiply_groups = 1, .dependent_launch = 1'),
@@ -395,7 +399,7 @@ OPTIONS = {
     'blockwise': product,
     'requantised': lambda m, n, k, sms, sizes='none': f'{product(m, n, k, sms)} --sizes {sizes}',
     'block_scaled': product,
-    'four_bit': lambda m, n, k, sizes='none': f'{product(m, n, k, 1)} --exponent 3 --sizes {sizes}',
+    'four_bit': lambda m, n, k, sizes='none', a_rows=0: f'{product(m, n, k, 1)} --exponent 3 --sizes {sizes}' + (f' --a-rows {a_rows}' if a_rows else ''),
     # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
                                            f'--n {n} --k {k} --sms {sms}',

@@ -7,6 +7,8 @@ SMALL_BYTES = (12, 100, 304)
 LONG = (12, 64, 4000)
 # Groups of 5, 0, 20 and 3 rows, and 4 rows of nobody.
 GROUPS = (32, 100, 300, '5,0,20,3')
+# The same with rows gathered of 9.
+GATHERED = (*GROUPS, 9)
 # Tiles that one CTA multiplies in turn.
 TILES = (12, 300, 1000)
 
@@ -75,6 +77,21 @@ BUGS = [
         'schedule/group_tiles.h', 'return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};',
         'return {m, behind, group_, map.m, map.last_row, row, 0, map.k_tiles};',
         [Site('four_bit_groups', GROUPS, 'global-race', 'multiply 0', text='with another value')]),
+    Bug('gathered_rows_not_awaited', 'a stage of gathered rows is announced while its copies are on their way',
+        'family/four_bit/gather.h', 'AsyncCopy::template wait<Base::stages_held>();', '',
+        [Site('four_bit_gather', GATHERED, 'read-before-full', 'multiply 0', 0)]),
+    Bug('gathered_rows_not_fenced', 'products read gathered rows through the async proxy, for which nobody fenced',
+        'family/four_bit/gather.h', 'using Base = ThreadLoader<tiling, AsyncCopy, warps, Completion::WarpsArriveFenced>;',
+        'using Base = ThreadLoader<tiling, AsyncCopy, warps, Completion::WarpsArriveFenced>;\n  public: static constexpr Completion completion = Completion::WarpsArrive;',
+        [Site('four_bit_gather', GATHERED, 'missing-proxy-fence', 'multiply 0', 0)]),
+    Bug('four_bit_rows_as_they_lie', 'nobody asks the index where a row of activations comes from',
+        'family/four_bit/gather.h', 'if (from >= 0 && index != nullptr) from = load_element<Space::Global>(index + row);',
+        'if (from >= 0 && index != nullptr) from = row;',
+        [Site('four_bit_gather', GATHERED, WRONG_RESULT)]),
+    Bug('gathered_beyond_the_last', 'rows that A does not have are read',
+        'family/four_bit/gather.h', 'const int inside = from >= 0 && from < view.rows ? view.k - at_k : 0;',
+        'const int inside = from >= 0 ? view.k - at_k : 0;',
+        [Site('four_bit_gather', GATHERED, 'bounds', 'load scales', -1)]),
     Bug('pairs_of_other_rows', 'of a word that threads unpack, pairs of the upper rows go where the lower ones are',
         'family/four_bit/unpacking_loader.h', 'isa::store_shared_4(to.address(row + own_row + pair % 2 * 8, at, span + step / 4),',
         'isa::store_shared_4(to.address(row + own_row + (pair + 1) % 2 * 8, at, span + step / 4),',

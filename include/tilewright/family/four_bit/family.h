@@ -26,6 +26,11 @@ struct FourBitFamily {
   // Rows of all groups, or of each matrix of a batch.
   static constexpr bool in_groups(const Problem& p) { return p.rows != nullptr; }
   static constexpr bool is_scaled(const Problem& p) { return p.a_scales.data != nullptr; }
+  static constexpr bool is_gathered(const Problem& p) { return p.row_index != nullptr; }
+  static constexpr std::int64_t rows_of_a(const Problem& p) {
+    return is_gathered(p) ? p.a_rows : p.m;
+  }
+  static constexpr bool is_empty(const Problem& p) { return std::min({p.m, p.n, p.batch}) == 0; }
   static constexpr std::int64_t matrices(const Problem& p) {
     return in_groups(p) ? std::min<std::int64_t>(p.batch, 1) : p.batch;
   }
@@ -52,6 +57,14 @@ struct FourBitFamily {
                                               .low = -127,
                                               .limit = 128,
                                               .title = "The exponent of the weights"}),
+      number<&Problem::capacity>("capacity",
+                                 {.meaning = "rows that each group has room for; 0: its own",
+                                  .low = INT64_MIN,
+                                  .limit = INT64_MAX}),
+      number<&Problem::a_rows>("a_rows", {.meaning = "rows of A, where an instance gathers them",
+                                          .usual = 100,
+                                          .low = INT64_MIN,
+                                          .limit = INT64_MAX}),
       flag<&Problem::weights_are_constant>("weights_are_constant",
                                            "nothing before this on the stream writes the weights")};
 
@@ -74,10 +87,38 @@ struct FourBitFamily {
              return sentence("A has scales of 128 of k and type {}, but only e4m3 has such scales.",
                              name_of(static_cast<ElementType>(p.a.type)));
            }),
-      rule([](const Problem& p) { return !is_scaled(p) || !in_groups(p); },
+      rule(
+          [](const Problem& p) { return !is_scaled(p) || !in_groups(p); },
+          [](const Problem&) { return std::string("Rows in groups have no scales of 128 of k."); }),
+      rule([](const Problem& p) { return in_groups(p) || (p.capacity == 0 && !is_gathered(p)); },
            [](const Problem&) {
-             return std::string("Rows in groups have no scales of 128 of k.");
-           })};
+             return std::string(
+                 "A capacity and a row index are those of rows in groups, but there are none.");
+           }),
+      rule([](const Problem& p) { return p.capacity >= 0 && p.capacity < std::int64_t{1} << 31; },
+           [](const Problem& p) {
+             return sentence("The capacity is {} rows, but must be at least 0 and below 2^31.",
+                             p.capacity);
+           }),
+      rule(
+          [](const Problem& p) {
+            return p.capacity == 0 || is_empty(p) || p.capacity * p.batch == p.m;
+          },
+          [](const Problem& p) {
+            return sentence(
+                "m is {}, but must be the capacity, {} rows, times the number of groups, {}.", p.m,
+                p.capacity, p.batch);
+          }),
+      rule(
+          [](const Problem& p) {
+            return !is_gathered(p) || is_empty(p) ||
+                   (p.a_rows >= 1 && p.a_rows < std::int64_t{1} << 31);
+          },
+          [](const Problem& p) {
+            return sentence(
+                "Rows are gathered from {} rows of A, but must be from at least 1 and below 2^31.",
+                p.a_rows);
+          })};
 
   // Kernels count their elements with 31 bits, and load single ones, as those of scale_fields.h.
   static constexpr TensorField scales_of_a = [] {
@@ -96,13 +137,13 @@ struct FourBitFamily {
     return field;
   }();
 
-  enum TensorIndex : unsigned { a, weights, rows, a_scales, d };
+  enum TensorIndex : unsigned { a, weights, rows, row_index, a_scales, d };
   static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
   static constexpr Types a_types = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
   static constexpr TensorField tensors[] = {
       reads<&Problem::a>("a", {.title = "A", .types = a_types},
                          [](const Problem& p) {
-                           return TensorExtents{matrices(p), p.m, p.k};
+                           return TensorExtents{matrices(p), rows_of_a(p), p.k};
                          }),
       constant_where([](const Problem& p) { return p.weights_are_constant != 0; },
                      bytes<&Problem::weights>(
@@ -116,7 +157,11 @@ struct FourBitFamily {
       where([](const Problem& p) { return in_groups(p); },
             integers<&Problem::rows>("rows", "the groups' rows",
                                      [](const Problem& p) { return p.batch; })),
-      scales_of_a, writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
+      where([](const Problem& p) { return is_gathered(p); },
+            integers<&Problem::row_index>("row_index", "the row index",
+                                          [](const Problem& p) { return p.m; })),
+      scales_of_a,
+      writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
         return TensorExtents{matrices(p), p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
       })};
   static constexpr ProductField product = product_with<&Problem::epilogue>(

@@ -5,6 +5,7 @@
 #include "tilewright/bind/grouped_by.h"
 #include "tilewright/bind/scaled_by.h"
 #include "tilewright/bind/thread_recipe.h"
+#include "tilewright/family/four_bit/gather.h"
 #include "tilewright/family/four_bit/loader.h"
 #include "tilewright/family/four_bit/op.h"
 #include "tilewright/family/four_bit/unpacking_loader.h"
@@ -32,6 +33,7 @@ inline constexpr PackedWeights packed_for = {format, activation, group};
 
 template <WeightFormat format, unsigned group>
 struct FourBitBy : MatmulRecipe {
+  static constexpr bool gathers = false;
   template <Tiling tiling>
   static constexpr PackedWeights weights = packed_for<format, group, tiling.b_type>;
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
@@ -67,6 +69,7 @@ struct FewRowsBy : FourBitBy<format, group> {
 // multiplies them.
 template <WeightFormat format, unsigned group>
 struct UnpackedBy : MatmulRecipe {
+  static constexpr bool gathers = false;
   template <Tiling tiling>
   static constexpr PackedWeights weights = packed_for<format, group, tiling.b_type>;
   template <Tiling tiling, unsigned warps, Completion how>
@@ -79,6 +82,23 @@ struct UnpackedBy : MatmulRecipe {
   using Scales = ScalesInColumnBlocks;
   template <class Target, Tiling tiling, RoleTable table>
   using Loader = typename Threads::template Loader<Target, tiling, table>;
+};
+
+// Any of these on Hopper whose rows of activations are gathered, by the warps that elsewhere bring
+// scales.
+template <class Recipe>
+struct GatheredBy : Recipe {
+  static constexpr bool gathers = true;
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    RoleTable table = Recipe::roles(given, config).with(Role::LoadScales);
+    table.load.registers = 56;
+    table.multiply.registers = config.multiply_groups == 3 ? 152 : 224;
+    return table;
+  }
+  template <class Target, Tiling tiling, RoleTable>
+  using Loader = FourBitLoader<tiling, Recipe::template weights<tiling>, false>;
+  template <Tiling tiling, RoleTable table>
+  using Scales = RowLoader<tiling, table.spec_of(Role::LoadScales).warps>;
 };
 
 // Activations have a scale for each row and 128 of k, with which partial sums join the sums.

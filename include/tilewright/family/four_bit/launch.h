@@ -17,6 +17,7 @@ struct FourBitFacts {
   PackedWeights weights;
   bool in_groups;  // rows of A come so
   bool is_scaled;  // A has scales of 128 of k
+  bool gathers;    // rows of A, by an index that may be there
 };
 
 struct FourBitLaunch {
@@ -30,7 +31,8 @@ struct FourBitLaunch {
   static constexpr bool is_scaled = Kernel::config.promote_every != 0;
   template <class Kernel>
   static constexpr FourBitFacts facts = {facts_of<Kernel>, weights_of<Kernel>,
-                                         is_grouped<typename Kernel::Recipe>, is_scaled<Kernel>};
+                                         is_grouped<typename Kernel::Recipe>, is_scaled<Kernel>,
+                                         Kernel::Recipe::gathers};
 
   // Weights as the product counts them: of the activations' type, along k.
   template <class Kernel>
@@ -61,6 +63,9 @@ struct FourBitLaunch {
                                  ? "The rows come in groups; this kernel takes no groups."
                                  : "This kernel takes rows in groups, but the problem has none.");
     }
+    if (Family::is_gathered(given) && !Kernel::Recipe::gathers) {
+      return Status::refused("This kernel takes rows of A as they lie: no row index.");
+    }
     if (Family::is_scaled(given) != is_scaled<Kernel>) {
       return Status::refused(Family::is_scaled(given)
                                  ? "A has scales of 128 of k; this kernel takes none."
@@ -90,9 +95,14 @@ struct FourBitLaunch {
     using Loader = typename Kernel::Loader;
     if (Status status = supports<Kernel>(taken, order); !status.is_good()) return status;
     const MatmulProblem& product = taken.product;
+    [[maybe_unused]] const Problem& given = taken.checked.as<Problem>();
     if constexpr (is_grouped<typename Kernel::Recipe>) {
-      params.schedule.rows = taken.checked.as<Problem>().rows;
-      params.schedule.capacity = 0;
+      params.schedule.rows = given.rows;
+      params.schedule.capacity = static_cast<int>(given.capacity);
+    }
+    if constexpr (Kernel::Recipe::gathers) {
+      params.own.b = detail::view_of(product.b, product, Family::rows_of_a(given));
+      params.own.index = given.row_index;
     }
     if constexpr (is_scaled<Kernel>) {
       const TensorLines& lines = taken.checked.tensor(Family::a_scales);
@@ -115,8 +125,12 @@ struct FourBitLaunch {
             loader.a = detail::view_of(product.a, product, product.m);
             return Status::good();
           } else {
-            return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
-                                                        Loader::box_b()));
+            if constexpr (Kernel::Recipe::gathers) {
+              return Status::good();
+            } else {
+              return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
+                                                          Loader::box_b()));
+            }
           }
         });
   }

@@ -7,18 +7,22 @@
 
 namespace tw {
 
-// Weights are A. Nobody shares them; CTAs that stand above each other share activations.
-template <Tiling tiling, PackedWeights packed>
+// Weights are A. Nobody shares them; CTAs that stand above each other share activations, unless
+// another role brings those.
+template <Tiling tiling, PackedWeights packed, bool brings_rows = true>
 class FourBitLoader : public UsualLoader {
   static_assert(tiling.cluster.n == 1 && tiling.group == 1,
                 "Packed weights are one CTA's: CTAs share activations alone.");
   static constexpr OperandTile b_tile = {tiling.n,       tiling.spans,     tiling.span_k(),
                                          tiling.b_major, tiling.cluster.m, tiling.n};
   using Blocks = StageBlocks<tiling, packed>;
+  struct Rows {
+    TensorMap b;  // (k, n, batch)
+  };
+  struct NoRows {};
 
  public:
-  struct Params {
-    TensorMap b;  // (k, n, batch)
+  struct Params : std::conditional_t<brings_rows, Rows, NoRows> {
     const unsigned char* weights;
     std::int64_t batch_bytes;  // from one matrix of the batch to the next
     int row_blocks;            // each 64 features
@@ -30,19 +34,20 @@ class FourBitLoader : public UsualLoader {
   static constexpr unsigned stages_held = 0;
   static constexpr unsigned least_alignment = 16;
   static constexpr bool loads_weights_first = tiling.weights_first != 0;
+  static constexpr bool loads_rows = brings_rows;
   static constexpr Tiling in_shared() { return tiling; }
   static constexpr TmaBox box_b() { return b_tile.box(); }
 
   TW_DEVICE FourBitLoader(const Params& params, unsigned /*thread*/)
       : params_(params), rank_(rank_in<tiling.cluster>()) {
-    isa::prefetch_tensormap(&params.b);
+    if constexpr (brings_rows) isa::prefetch_tensormap(&params.b);
   }
 
   // k counts stages.
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     load_weights(stage, tile, k);
-    load_rest(stage, tile, k);
+    if constexpr (brings_rows) load_rest(stage, tile, k);
   }
 
   // Loads beyond the last block read the last one: rows there are not stored, and activations

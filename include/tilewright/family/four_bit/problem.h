@@ -30,6 +30,13 @@ typedef struct tw_four_bit_problem {
   /* A of e4m3: a float for each row and each 128 of k, m by ceil(k / 128), either side contiguous;
    * data null: none. Sums are then float32 beyond 128 of k. Without `rows`. */
   tw_matrix a_scales;
+  /* With `rows`: each group has room for so many rows of A and D, m = capacity * batch, and `rows`
+   * says how many of them are there; 0: they lie one behind the other. */
+  int64_t capacity;
+  /* With `rows`, on the device, one for each row of D: the row of A that it is made of; zeros where
+   * A has no such row. Null: its own. */
+  const int32_t* row_index;
+  int64_t a_rows; /* rows of A, where there is a row_index */
 } tw_four_bit_problem;
 
 #endif /* TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H */

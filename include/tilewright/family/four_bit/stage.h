@@ -81,12 +81,16 @@ struct FourBitPayload {
   using StageTensors = FourBitStageTensors<tiling, packed, Scales>;
   using RingTensors = FourBitStageTensors<tiling, packed, Scales, unsigned{sizeof(Tiles)}>;
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
+  static constexpr RoleArrivals brings = {Role::LoadScales, Scales::arrivals};
   using Operands = FourBitTiles<tiling, packed>;
   static constexpr Part parts[3] = {{sizeof(Operands::a), Loader::completion, loads, {reads}},
-                                    {sizeof(Operands::b), Loader::completion, loads, {reads}},
+                                    {sizeof(Operands::b),
+                                     Loader::loads_rows ? Loader::completion : Scales::completion,
+                                     Loader::loads_rows ? loads : brings,
+                                     {reads}},
                                     {sizeof(typename Scales::Tile),
                                      Scales::completion,
-                                     {Role::LoadScales, Scales::arrivals},
+                                     brings,
                                      {Scales::arrivals > 0 ? adds : RoleArrivals{}}}};
 };
 
