@@ -17,11 +17,6 @@ def _multiply(rows, weights, ends, **options):
     return FUNCTIONS['matmul_grouped'](rows, weights, ends, **options)
 
 
-def _gathers(weights):
-    """Whether kernels bring each row's token by themselves."""
-    return isinstance(weights, PackedWeights) and (weights.format, weights.activation) == ('mxfp4', 'bf16')
-
-
 def _is_pair(weights):
     return isinstance(weights, (tuple, list))
 
@@ -51,7 +46,7 @@ def moe(x, logits, gate_up, down, k, *, activation='silu', addend=None, out=None
         in turns, and x is bf16.
     addend: [tokens, hidden], such as what a shared expert made.
     routing: as for route (scoring, bias, groups, top_groups, group_scores, normalise, scale).
-    Five launches, four of MXFP4 weights by bf16, six of FP8 weights, which a graph may capture; the result has the same bits whenever it is computed. Of torch tensors
+    Five launches, six of FP8 weights, which a graph may capture; the result has the same bits whenever it is computed. Of torch tensors
     outside of torch.compile, one call of the library enqueues them all.
     """
     given = [x, logits, *_arrays(gate_up), *_arrays(down), addend, out, routing.get('bias')]
@@ -87,10 +82,6 @@ def _layer(x, logits, gate_up, down, k, activation, addend, out, stream, target,
     route, combine = (FUNCTIONS[name] for name in ('route', 'combine'))
     options = dict(stream=stream, target=target)
     routed = route(logits, k, **routing, **options)
-    if _gathers(gate_up) and not _is_pair(down):
-        gated = _multiply(rows_of('x', x), gate_up, routed.ends, row_index=routed.index, epilogue=Epilogue(activation=activation, gated=True),
-                          **options)
-        return combine(_multiply(gated, down, routed.ends, **options), routed.places, routed.weights, addend, out, **options)
     rows = combine(rows_of('x', x), routed.index, **options)  # each of its token
     if _is_pair(gate_up) or _is_pair(down):
         made = _multiply_fp8(rows, gate_up, down, routed.ends, activation, options)

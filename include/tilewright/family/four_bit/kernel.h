@@ -9,6 +9,7 @@
 #include "tilewright/family/four_bit/loader.h"
 #include "tilewright/family/four_bit/op.h"
 #include "tilewright/family/four_bit/unpacking_loader.h"
+#include "tilewright/pipeline/fenced_op.h"
 
 namespace tw {
 
@@ -91,6 +92,7 @@ struct GatheredBy : Recipe {
   static constexpr bool gathers = true;
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     RoleTable table = Recipe::roles(given, config).with(Role::LoadScales);
+    table.own[0].spec.warps = 2;
     table.load.registers = 56;
     table.multiply.registers = config.multiply_groups == 3 ? 152 : 224;
     return table;
@@ -99,6 +101,11 @@ struct GatheredBy : Recipe {
   using Loader = FourBitLoader<tiling, Recipe::template weights<tiling>, false>;
   template <Tiling tiling, RoleTable table>
   using Scales = RowLoader<tiling, table.spec_of(Role::LoadScales).warps>;
+  // Products that still read a stage when multiply() returns are those of the async proxy.
+  template <class Whole>
+  using Fenced = std::conditional_t<(Whole::stages_held > 0), FencedOp<Whole>, Whole>;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = Fenced<typename Recipe::template Op<TargetOp, tiling, stage_bytes>>;
 };
 
 // Activations have a scale for each row and 128 of k, with which partial sums join the sums.
