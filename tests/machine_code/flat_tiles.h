@@ -13,8 +13,9 @@ struct Params {
   int k_tiles;
   int last_row;
   int last_column;
-  int group;
-  unsigned raster;  // 0: m is swept first within a group
+  unsigned weights_are_constant;
+  std::uint16_t group;
+  std::uint16_t raster;  // 0: m is swept first within a group
   tw::Quotient of_band;
   tw::Quotient of_width;
   tw::Quotient of_last_width;
