@@ -41,6 +41,17 @@ double straddling(const MatmulOperand& operand) {
   return pitch_bytes(operand) % 128 != 0 ? 1.5 : 1;
 }
 
+// What lines of `c_tiles` boxes take that have equally many of a pixel's `products` of channels, of
+// what whole boxes take, the last of them with zeros: cycles that TMA was measured to take for a
+// row of one to four products, and of a whole box that has as many.
+double narrow_share(double products, double c_tiles) {
+  constexpr double narrow[] = {2.65, 2.82, 3.82, 4.28}, whole[] = {5.15, 4.34, 5.27, 4.28};
+  const auto at = [](double count) { return static_cast<unsigned>(count) - 1; };
+  const double last = products - 4 * (c_tiles - 1);
+  return narrow[at(up(products, c_tiles))] * c_tiles /
+         (whole[3] * (c_tiles - 1) + whole[at(last)]);
+}
+
 // What a thread copies at once.
 double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   const unsigned element = bytes_of(kernel.config.tiling.a_type);
@@ -52,12 +63,17 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
+// Chunks of D that a group stores of a tile, each from a buffer of its own.
+double chunks_of(const MatmulConfig& config) {
+  const double line = 128.0 / bytes_of(config.d_type);
+  const double chunk = std::fmod(config.tiling.n, line) == 0 ? line : line / 2;
+  return config.group_rows() / 64.0 * up(config.tiling.n, chunk);
+}
+
 // How often a group waits for C in a tile: for each chunk of D where threads read it behind the
 // sums, for each block of rows where sums begin at it, and for what a ring has no room for.
 double source_waits(const MatmulConfig& config) {
-  const double blocks = config.group_rows() / 64.0, line = 128.0 / bytes_of(config.d_type);
-  const double chunk = std::fmod(config.tiling.n, line) == 0 ? line : line / 2;
-  const double chunks = blocks * up(config.tiling.n, chunk);
+  const double blocks = config.group_rows() / 64.0, chunks = chunks_of(config);
   const double brought = std::min(1.0, config.c_stages / chunks);
   if (config.c_stages == 0) return config.initial_c != 0 ? blocks : chunks;
   return (1 - brought) * blocks + (config.initial_c != 0 ? 0 : 1);
@@ -173,10 +189,15 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
       // that is a quarter or three quarters. The share 0.4 is fitted to the times of layers.
       const bool is_half = problem.a.batch_pitch % tiling.k() == tiling.k() / 2;
       const double ragged = zeros * (is_half ? 0.4 : 1) / c_tiles;
-      if (kernel.counts_channels) used = up(channels, tiling.k() / 4) / (4 * c_tiles);
       const bool amid_sectors = pitch_bytes(problem.a) % 32 != 0;
       a_line += ragged * (amid_sectors ? 2 : 1);
       if (amid_sectors) b_line += ragged;
+      if (kernel.counts_channels) {
+        const double products = up(channels, tiling.k() / 4);
+        used = products / (4 * c_tiles);
+        const double share = narrow_share(products, c_tiles);
+        a_line *= share, b_line *= share;
+      }
     }
   }
   const double columns = kernel.positions * (tiling.b_rows() - columns_outside);
@@ -209,7 +230,14 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                         : in_turns           ? std::min(0.9, busy / waves / store)
                         : at_once            ? 0.7
                                              : 0.5;
-  busy += store * (1 - hidden) * std::max(0.0, waves - 1);
+  double shows = store * (1 - hidden);
+  if (of_image && in_turns && kernel.positions == 1) {
+    // Behind sums of few stages the stores are what a group is busy with: each chunk waits until
+    // TMA has read the one before the last. Fitted to 1 x 1 layers of 16 to 240 channels.
+    const double storing = 0.6 + 0.35 * chunks_of(config);
+    shows = std::max(0.1 * store, (storing - busy / waves) / 2);
+  }
+  busy += shows * std::max(0.0, waves - 1);
   // Amid foreign kernels a CTA's further tiles take longer, which shows where sums are short.
   // Convolutions were fitted without it.
   const bool is_amid = situation == Situation::Amid;

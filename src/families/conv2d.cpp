@@ -148,8 +148,10 @@ void random_problem(Case& made, Random& random) {
   } else if (facts.by_threads) {
     make_groups(problem, random);
   } else if (problem.direction != TW_BACKWARD_FILTER && random() % 4 == 0) {
-    problem.groups = 2;  // TMA takes groups of whole k-tiles
-    problem.c = 2 * facts.product.config.tiling.k();
+    // TMA takes groups of whole k-tiles or, where channels are counted, of whole products.
+    problem.groups = 2;
+    problem.c = 2 * (facts.counts_channels ? 2 * piece * between(random, 1, 9)
+                                           : facts.product.config.tiling.k());
     problem.k = 2 * between(random, 1, 70);
     if (!forward) {
       problem.k = problem.c;

@@ -157,6 +157,7 @@ inline std::vector<Program> list_columns() {
         padded("swizzle_64", 2, 40, 32, Swizzle::Bytes64),
         padded("swizzle_128", 2, 72, 64, Swizzle::Bytes128),
         padded("few_channels", 2, 24, 64, Swizzle::Bytes128),
+        padded("narrow", 2, 80, 48, Swizzle::Bytes128),
         // w: -2, 0, ... 6 of up to 7; h: -1, 2.
         boxed("strides", {-2, -1, 1, 0}, {2, 3},
               {{{0, -2, -1, 0}, {0, 0}}, {{0, 4, 2, 0}, {1, 1}}, {{64, 0, 2, 2}, {3, 2}}}),

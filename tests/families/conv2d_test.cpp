@@ -101,8 +101,8 @@ TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
   }
 }
 
-// Products of channels that fill up a k-tile are left out: every number of them, of one k-tile and
-// of two.
+// Channels that fill up a k-tile are neither loaded nor multiplied: every number of them, of one
+// k-tile and of two. What shared memory has in their place, nobody reads.
 TEST(Conv2d, CountsChannels) {
   int tried = 0;
   for (const Instance& instance : conv2d_instances()) {
@@ -117,6 +117,13 @@ TEST(Conv2d, CountsChannels) {
       if (HasFatalFailure()) return;
       ++tried;
     }
+    // A product's channels are of one group.
+    Conv2dShape grouped = shape_for(instance);
+    grouped.w = Axis{.extent = 6, .filter = 3};
+    grouped.c = grouped.k = 16;
+    grouped.groups = 2;
+    EXPECT_EQ(refusal_of(instance, grouped),
+              "c / groups = 8 must be a multiple of 16 where TMA copies groups.");
   }
   EXPECT_GT(tried, 0);
   std::printf("%d problems\n", tried);
@@ -321,7 +328,9 @@ TEST(Conv2d, KeepsGroupsApart) {
                                        : facts_of_conv2d(instance).spans_groups
                                            ? Channels{40, 33, 16, 5, 2}
                                        : facts_of_conv2d(instance).by_threads ? Channels{8, 6, 1}
-                                                                              : Channels{whole}) {
+                                       : facts_of_conv2d(instance).counts_channels
+                                           ? Channels{whole, 16, 80}
+                                           : Channels{whole}) {
       expect_groups_apart(instance, channels);
       if (HasFatalFailure()) return;
     }

@@ -86,7 +86,7 @@ BUGS = [
          Site('tensor', TENSOR, 'transaction-bytes', 'load', 0, also=('deadlock',), stops=True)]),
     Bug('producer_does_not_announce',
         'the loading role never arrives',
-        'pipeline/ring.h', 'if (full_ != 0) Signal::template announce<Ring, completion, bytes>(full_);', '',
+        'pipeline/ring.h', 'if (full_ != 0) this->template announce<Ring, completion, bytes>(full_);', '',
         [Site('cooperative', SHORT, 'deadlock', 'load', 0, stops=True),
          Site('copies', COPIED_SHORT, 'deadlock', 'load', 0, stops=True),
          Site('tensor', TENSOR_SHORT, 'deadlock', 'epilogue', 0, stops=True),

@@ -79,6 +79,7 @@ class Loading {
           }
         }
         auto stage = output_.produce();
+        if constexpr (Ring::Counts::bytes_are_given) stage.expect(loader_.stage_bytes());
         fill(stage, tile, k, begun);
         held.keep(std::move(stage));
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "tilewright/base/require.h"
 #include "tilewright/io/completion.h"
@@ -109,6 +110,19 @@ class PayloadCounts {
   // In each CTA that reads the stage.
   static constexpr unsigned empty_arrivals = over_roles(2 * part_count, reader, reads);
   static constexpr bool read_by(Role role) { return reads(role) > 0; }
+  // Whether the launch says how many bytes of a stage come: those of boxes that fill parts of it.
+  // Such a payload says what announces them, in place of a ring's own signals.
+  static constexpr bool bytes_are_given = requires { typename Payload::Announces; };
+  template <class Signal>
+  static consteval auto announced_by() {
+    if constexpr (bytes_are_given) {
+      return std::type_identity<typename Payload::Announces>();
+    } else {
+      return std::type_identity<Signal>();
+    }
+  }
+  template <class Signal>
+  using Announced = typename decltype(announced_by<Signal>())::type;
   static constexpr unsigned bytes_by(Role role) {
     unsigned bytes = 0;
     for (const Part& part : Payload::parts) {

@@ -1,8 +1,7 @@
 // TilePipeline: a ring of stages between roles that load and roles that read.
 //
-// produce() and consume() wait, take the slot and step; the token they return signals that slot
-// when it dies. Nobody arrives, expects or steps by hand. The start of a kernel is here, too:
-// nobody signals before it.
+// produce() and consume() wait, take the slot and step; their token signals that slot when it dies.
+// Nobody arrives, expects or steps by hand. The start is here, too: nobody signals before it.
 #pragma once
 
 #include <utility>
@@ -83,9 +82,10 @@ class Producer {
   using Signal = typename Ring::Signal;
   static constexpr Completion completion = Ring::Counts::completion_by(role);
   static constexpr unsigned bytes = Ring::Counts::bytes_by(role);
+  using Announced = typename Ring::Counts::template Announced<Signal>;
 
  public:
-  class TW_CONSUMABLE Token {
+  class TW_CONSUMABLE Token : public Announced {
    public:
     TW_BORN(consumed) Token() = default;  // holds nothing
     TW_DEVICE Token(Token&& other) noexcept { take(other); }
@@ -113,13 +113,14 @@ class Producer {
                     typename Trace::Handle trace)
         : slot_(slot), full_(full), tiles_(tiles), trace_(trace) {}
     TW_DEVICE void release() {
-      if (full_ != 0) Signal::template announce<Ring, completion, bytes>(full_);
+      if (full_ != 0) this->template announce<Ring, completion, bytes>(full_);
       trace_.releases();
     }
     TW_DEVICE void take(Token& other) {
       slot_ = other.slot_;
       full_ = std::exchange(other.full_, 0u);
       tiles_ = other.tiles_;
+      Announced::operator=(other);
       trace_ = std::exchange(other.trace_, typename Trace::Handle{});
     }
     // Values only: a token that pointed at its producer would push it out of the registers.
@@ -263,8 +264,7 @@ class Consumer {
   }
 
   // Waits, without taking anything, until the stage `behind` the next is full: its slot. Groups
-  // that share every tile start apart this way, and stay apart: one multiplies while the other
-  // stores.
+  // that share every tile start and stay apart this way: one multiplies while the other stores.
   TW_DEVICE unsigned await_ahead(unsigned behind = 0) {
     const unsigned ahead = position_.slot + behind;
     Signal::template wait_full<Ring>(full_ + Signal::stride * ahead, position_.lap);
@@ -282,8 +282,7 @@ class Consumer {
   Trace trace_;
 };
 
-// Keeps the last `depth` tokens alive: the deferred release that lets products and copies stay in
-// flight.
+// Keeps the last `depth` tokens alive, so that their products and copies stay in flight.
 template <class Token, unsigned depth>
 class Held {
  public:

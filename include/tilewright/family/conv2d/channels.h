@@ -1,10 +1,12 @@
-// Channels that fill no k-tile: products of those that are not there are left out.
+// Channels that fill no k-tile: those that are not there are neither loaded nor multiplied. K-tiles
+// of a filter position have equally many channels, in whole products of 32 bytes.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/bind/recipe.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/pipeline/given_bytes.h"
 
 namespace tw {
 
@@ -12,8 +14,15 @@ namespace tw {
 struct ChannelCounts : NoScales {
   struct Params {
     unsigned tiles;  // k-tiles of a filter position, or of a line of positions
-    unsigned last;   // products along k that the last of them takes: other channels are zeros
+    unsigned each;   // products along k that each of them takes
+    unsigned last;   // the same of the last one: there are no other channels
   };
+};
+
+// The payload of rings whose copies bring as many channels as there are.
+template <class Whole>
+struct NarrowPayload : Whole {
+  using Announces = GivenBytes;
 };
 
 // A TileOp that issues a stage as `groups` of products, up to `most` along k. It counts k-tiles:
@@ -33,7 +42,7 @@ class ChannelOp : public Issuer {
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
     const bool is_last = --left_ == 0;
     if (is_last) left_ = counts_.tiles;
-    issue_some<most>(sum, stage, is_last ? counts_.last : most);
+    issue_some<most>(sum, stage, is_last ? counts_.last : counts_.each);
     isa::wgmma_wait_group<groups * Issuer::stages_held>();
   }
 

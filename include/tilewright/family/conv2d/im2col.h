@@ -9,12 +9,23 @@
 
 namespace tw {
 
+// Where boxes are as narrow as a launch says: channels of a k-tile, in whole products, and the
+// bytes of a stage. What lines of shared memory have beyond them stays as it was, and is not
+// multiplied.
+template <bool narrow>
+struct KTileChannels {};
+template <>
+struct KTileChannels<true> {
+  unsigned tile_channels;
+  unsigned stage_bytes;
+};
+
 // Where A is K-major, row i is output pixel i of (n, p, q); a k-tile is channels of one filter
 // position, the next of the same position first, and B is the filter at that position. Where A is
 // MN-major, it is a matrix, k counts output pixels, and column i of B is channel i at the filter
 // position that the batch counts. Channels beyond the last, and pixels, are zero in both; forward
 // groups, which the batch counts, have none beyond the last.
-template <Tiling tiling>
+template <Tiling tiling, bool narrow = false>
 class Im2colLoader : public TmaLoader<tiling> {
   using Base = TmaLoader<tiling>;
   static constexpr bool sums_positions = tiling.a_major == Major::K;
@@ -26,9 +37,10 @@ class Im2colLoader : public TmaLoader<tiling> {
  public:
   static constexpr bool spans_groups = false;  // true: a tile's columns may be of several groups
   static constexpr bool is_by_lines = false;   // true: pixels of three positions are loaded once
+  static constexpr bool is_narrow = narrow;    // true: boxes have as many channels as a k-tile
   // The maps: of the image, columns of pixels (c, w, h, n) or (c, w, h, depth, n); of the filter,
   // boxes (c, k, filter position), MN-major (k, c, filter position).
-  struct Params : Base::Params, Im2colAxes<phases_of(tiling)> {
+  struct Params : Base::Params, Im2colAxes<phases_of(tiling)>, KTileChannels<narrow> {
     Divisor c_tiles;     // k-tiles of a filter position
     int group_channels;  // channels from one group to the next
     int group_filters;   // filter positions of all filters of a group
@@ -37,6 +49,8 @@ class Im2colLoader : public TmaLoader<tiling> {
 
   TW_DEVICE Im2colLoader(const Params& params, unsigned thread)
       : Base(params, thread), params_(params) {}
+
+  TW_DEVICE unsigned stage_bytes() const { return params_.stage_bytes; }
 
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
@@ -58,7 +72,7 @@ class Im2colLoader : public TmaLoader<tiling> {
     if constexpr (sums_positions) {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const auto [phase, in_phase] = params_.batch(tile.batch);
-      const int c = static_cast<int>(c_tile * tiling.k()), group = static_cast<int>(in_phase);
+      const int c = first_channel(c_tile), group = static_cast<int>(in_phase);
       if constexpr (with_a) {
         load_image(stage, tile, group * params_.group_channels + c, position, phase);
       }
@@ -77,6 +91,12 @@ class Im2colLoader : public TmaLoader<tiling> {
                                   cluster.column_mask(this->rank_));
       }
     }
+  }
+  TW_DEVICE int first_channel(unsigned c_tile) const {
+    if constexpr (narrow)
+      return static_cast<int>(c_tile * params_.tile_channels);
+    else
+      return static_cast<int>(c_tile * tiling.k());
   }
   // Loads A: the channels from c on at a filter position.
   template <class Stage, class WorkTile>

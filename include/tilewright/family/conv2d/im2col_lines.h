@@ -46,9 +46,9 @@ struct LineTensors : OperandTensors<tiling, stage_bytes> {
 // Rows of A count the pixels of lines with all of their padding: those at the end of a line, where
 // the filter would reach over it, are of no output. The filter of the axes has one position along
 // w. A k-tile is channels of a line of the filter, the next of the same line first.
-template <Tiling tiling>
-class Im2colLineLoader : public Im2colLoader<tiling> {
-  using Base = Im2colLoader<tiling>;
+template <Tiling tiling, bool narrow = false>
+class Im2colLineLoader : public Im2colLoader<tiling, narrow> {
+  using Base = Im2colLoader<tiling, narrow>;
   static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K && tiling.spans == 1 &&
                     tiling.cluster.size() == 1,
                 "Lines are of forward convolutions, and every CTA loads its own.");
@@ -65,7 +65,7 @@ class Im2colLineLoader : public Im2colLoader<tiling> {
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const auto [line, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
-    const int c = static_cast<int>(c_tile * tiling.k());
+    const int c = this->first_channel(c_tile);
     this->load_image(stage, tile, tile.batch * params_.group_channels + c, line, 0);
     const int first = tile.batch * params_.group_filters + static_cast<int>(line * line_positions);
     const auto tensors = stage.tensors();
@@ -81,7 +81,9 @@ class Im2colLineLoader : public Im2colLoader<tiling> {
 };
 
 template <Tiling tiling>
-constexpr unsigned products_of_k_tile = tiling.k() * bytes_of(tiling.a_type) / 32;
+constexpr unsigned channels_of_product = 32 / bytes_of(tiling.a_type);
+template <Tiling tiling>
+constexpr unsigned products_of_k_tile = tiling.k() / channels_of_product<tiling>;
 
 // A TileOp of each position, on the same sums.
 template <class TargetOp, Tiling tiling, unsigned stage_bytes>

@@ -33,7 +33,7 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
   return config.tiling.a_major == Major::K && config.tiling.b_major == Major::MN;
 }
 
-template <Tiling tiling>
+template <Tiling tiling, bool narrow>
 class Im2colLoader;
 
 // The rows of C that a group of threads reads itself: in forward kernels without a role for C.
@@ -48,7 +48,7 @@ using EpilogueBehind = std::conditional_t<config.initial_c != 0, BegunEpilogue<S
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
 struct Conv2dRecipe : MatmulRecipe {
   template <class, Tiling tiling, RoleTable>
-  using Loader = Im2colLoader<tiling>;
+  using Loader = Im2colLoader<tiling, false>;
 
   // Backward data makes an image in phases, whose sums differ in length.
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
@@ -148,8 +148,12 @@ struct Conv2dSharedGroups : Conv2dRecipe {
   }
 };
 
-// Forward by TMA, and of each position the products of as many channels as there are.
+// Forward by TMA, of each position as many channels and products as there are.
 struct Conv2dByChannels : Conv2dRecipe {
+  template <class, Tiling tiling, RoleTable>
+  using Loader = Im2colLoader<tiling, true>;
+  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
+  using Payload = NarrowPayload<MatmulPayload<tiling, Loader, Scales, reads, adds>>;
   template <Tiling, RoleTable>
   using Scales = ChannelCounts;
   template <class TargetOp, Tiling tiling, unsigned>
@@ -191,8 +195,12 @@ struct Conv2dByLines : Conv2dRecipe {
   using Epilogue = EpilogueBehind<config, GroupedEpilogue<LineView, rows_read(config)>>;
 };
 
-// Both: what products that are left out gain shows where a stage's pixels are many.
+// Both.
 struct Conv2dByLineChannels : Conv2dByLines {
+  template <class, Tiling tiling, RoleTable>
+  using Loader = Im2colLineLoader<tiling, true>;
+  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
+  using Payload = NarrowPayload<LinePayload<tiling, Loader, Scales, reads, adds>>;
   template <Tiling, RoleTable>
   using Scales = ChannelCounts;
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>

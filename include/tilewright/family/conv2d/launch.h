@@ -15,7 +15,7 @@ struct Conv2dFacts {
   bool depthwise;        // takes one channel in each group only, and streams
   bool spans_groups;     // a tile's columns may be of several groups
   bool by_lines;         // takes filters of three positions along w, whose pixels it loads once
-  bool counts_channels;  // leaves out products of channels that fill up a k-tile
+  bool counts_channels;  // neither loads nor multiplies channels that would fill up a k-tile
 };
 
 // What a kernel's operands tell.
@@ -105,20 +105,30 @@ inline std::int64_t padded_line(const tw_conv2d_problem& problem) {
 
 namespace detail {
 
+// K-tiles of a filter position in kernels that count channels: as few as there can be, and equally
+// many products in each but the last, which has what is left.
+inline ChannelCounts::Params count_channels(std::int64_t channels, unsigned k, unsigned product) {
+  const auto up = [](unsigned value, unsigned unit) { return (value + unit - 1) / unit; };
+  const unsigned tiles = up(static_cast<unsigned>(channels), k);
+  const unsigned products = up(static_cast<unsigned>(channels), product);
+  const unsigned each = up(products, tiles);
+  return {tiles, each, products - (tiles - 1) * each};
+}
+
 // What TMA im2col can do, for the problem that kernels see. The corners of all sides share the 16
 // bits that it has for them, and so do the offsets.
-inline Status check_im2col(const tw_conv2d_problem& problem, std::int64_t tile_k) {
+inline Status check_im2col(const tw_conv2d_problem& problem, std::int64_t unit) {
   if (problem.groups > 1 && problem.direction == TW_BACKWARD_FILTER) {
     return Status::refused(
         sentence("groups = {} must be 1 where TMA brings pixels for the gradient of a filter.",
                  problem.groups));
   }
-  // Copies of whole k-tiles would bring channels of the next group.
+  // The last k-tile, or its last product, would have channels of the next group.
   const std::int64_t channels = problem.c / problem.groups;
-  if (problem.groups > 1 && channels % tile_k != 0) {
+  if (problem.groups > 1 && channels % unit != 0) {
     return Status::refused(
         sentence("{} / groups = {} must be a multiple of {} where TMA copies groups.",
-                 problem.direction == TW_BACKWARD_DATA ? "k" : "c", channels, tile_k));
+                 problem.direction == TW_BACKWARD_DATA ? "k" : "c", channels, unit));
   }
   const std::int64_t corners = is_deep(problem) ? 16 : 128;  // from -corners to corners - 1
   return for_each_axis(problem, [&](const tw_conv2d_axis& axis, const std::string& along) {
@@ -224,8 +234,16 @@ Status fill_im2col(typename Kernel::Loader::Params& loader, const tw_conv2d_prob
   loader.group_channels = static_cast<int>(channels);
   loader.group_filters = static_cast<int>(whole.k / whole.groups * positions_of(whole));
   const bool sums_pixels = problem.direction == TW_BACKWARD_FILTER;
-  const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
-  const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
+  TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
+  TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
+  if constexpr (Loader::is_narrow) {
+    // Every line of a stage is as short as a box is narrow.
+    constexpr unsigned product = channels_of_product<Kernel::tiling>;
+    const unsigned each = count_channels(channels, Kernel::tiling.k(), product).each;
+    constexpr unsigned lines = Kernel::Ring::Counts::bytes_by(Role::Load) / Tiling::span_bytes;
+    image.inner = matrix.inner = loader.tile_channels = each * product;
+    loader.stage_bytes = lines * image.inner * bytes_of(type);
+  }
   constexpr bool by_lines = Loader::is_by_lines;
   const tw_conv2d_problem seen = by_lines ? with_whole_lines(problem) : problem;
   Status status = encode(sums_pixels ? loader.b : loader.a, image_box(seen, type, image));
@@ -365,7 +383,9 @@ struct Conv2dLaunch {
         if (Status status = detail::check_lines(problem); !status.is_good()) return status;
         seen = with_whole_lines(seen);
       }
-      Status status = detail::check_im2col(seen, Kernel::tiling.k());
+      constexpr unsigned unit =
+          counts_channels<Kernel> ? channels_of_product<Kernel::tiling> : Kernel::tiling.k();
+      Status status = detail::check_im2col(seen, unit);
       if (!status.is_good()) return status;
     }
     if (facts<Kernel>.spans_groups && is_deep(problem)) {
@@ -407,9 +427,8 @@ struct Conv2dLaunch {
       }
     }
     if constexpr (counts_channels<Kernel>) {
-      const unsigned channels = static_cast<unsigned>(problem.c / problem.groups);
-      constexpr unsigned k = Kernel::tiling.k(), product = k / products_of_k_tile<Kernel::tiling>;
-      params.own = {(channels + k - 1) / k, ((channels + k - 1) % k + product) / product};
+      params.own = detail::count_channels(problem.c / problem.groups, Kernel::tiling.k(),
+                                          channels_of_product<Kernel::tiling>);
     }
     if constexpr (facts<Kernel>.by_lines) {
       LineView& view = params.epilogue.output.view;
