@@ -110,7 +110,7 @@ double flop_of_sm(const AttentionConfig& config, bool is_native) {
   if (!is_native) return 0.7e6;
   // Products of bytes take half as long, but exponentials do not, nor do sums that join.
   if (config.e4m3_products != 0) {
-    return config.head_columns() == 64 ? 4.2e6 : config.keys > 160 ? 7.05e6 : 6.45e6;
+    return config.head_columns() == 64 ? 4.2e6 : config.keys > 160 ? 7.5e6 : 6.45e6;
   }
   if (config.head_columns() != 64) return 5.2e6;
   return config.residents > 1 ? 3.7e6 : config.tiling.m == 128 ? 3.6e6 : 4.0e6;
