@@ -135,7 +135,7 @@ class VirtualKernel {
     return Status::good();
   }
   Status launch(const typename Skeleton::Params& params, unsigned ctas, void* /*stream*/,
-                bool /*at_once*/ = false) {
+                bool /*at_once*/ = false, unsigned cluster = 0) {
     if (trace_.events != nullptr) {
       const std::size_t tracks = std::min(std::size_t{ctas} * tracks_, std::size_t{trace_.tracks});
       touched.push_back(
@@ -143,7 +143,7 @@ class VirtualKernel {
       touched.push_back({trace_.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
     }
     const vgpu::Launch launch = {ctas,
-                                 needs_.cluster_size,
+                                 cluster != 0 ? cluster : needs_.cluster_size,
                                  needs_.threads,
                                  needs_.shared_bytes,
                                  [&params] { Skeleton::run(params); },

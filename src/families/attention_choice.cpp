@@ -27,10 +27,39 @@ double drawn_alone(const AttentionConfig& config) {
                                                       : 46e3;
 }
 
+// CTAs of a cluster lie in one group of SMs, of which some are then left over.
+std::int64_t clusters_at_once(const AttentionConfig& config, std::int64_t ctas, unsigned sms) {
+  const std::int64_t held = ctas == 8 ? sms - sms / 11 : ctas == 4 ? sms - sms / 33 : sms;
+  return std::max<std::int64_t>(held * config.residents / ctas, 1);
+}
+
+// The time of a launch whose parts join in clusters, in microseconds, measured on an H200: its
+// start and end, the blocks of a CTA one after the other, and what CTAs take from each other.
+double time_in_clusters(const AttentionConfig& config, const tw_attention_problem& problem,
+                        unsigned sms, const LaunchOrder& order) {
+  constexpr double around = 4.47, beside_others = 0.96, of_wave = 2.05, alone = 2.2;
+  // In a microsecond: beside what else takes time, and alone.
+  constexpr double drawn_beside = 5.65e6, drawn_by_all = 4.2e6;
+  const AttentionParts made = attention_parts(problem, config, order);
+  const double of_block = config.tiling.n > 64 ? 0.46 : 0.30;
+  const double bytes = static_cast<double>(made.slots) * static_cast<double>(problem.keys) *
+                       (config.head_columns() + config.tiling.n) *
+                       bytes_of(config.key_memory_type());
+  const std::int64_t blocks = ceil_divide(problem.keys, std::int64_t{config.keys});
+  const std::int64_t waves = ceil_divide(made.slots, clusters_at_once(config, made.parts, sms));
+  const double of_sm =
+      static_cast<double>(made.slots) * static_cast<double>(made.parts) / std::max(sms, 1u);
+  const double time = around + of_block * static_cast<double>(std::min(blocks, made.part_blocks)) +
+                      beside_others * std::max(of_sm - 0.5, 0.0) + bytes / drawn_beside +
+                      of_wave * static_cast<double>(waves - 1) + (made.parts == 1 ? alone : 0);
+  return std::max(time, around + bytes / drawn_by_all);
+}
+
 // Keys and values in bytes, and time in microseconds, measured on an H200. Two SMs share a port of
 // the L2 cache: of tiles that do not fill a wave the last ones have pairs of them for themselves.
 double time_of_parts(const AttentionConfig& config, const tw_attention_problem& problem,
                      unsigned sms, const LaunchOrder& order) {
+  if (config.parts_in_cluster != 0) return time_in_clusters(config, problem, sms, order);
   const double of_alone = drawn_alone(config);
   const double of_sm = std::min(config.swapped != 0 ? 33.5e3 : 28e3, of_alone * config.residents);
   const double of_pair = std::min(91e3, 2 * of_alone);
@@ -94,7 +123,9 @@ LaunchOrder cut_of_keys(const AttentionConfig& config, const tw_attention_proble
     const LaunchOrder order = {.split_k = parts};
     // Otherwise there are not so many blocks, or a smaller number cuts alike.
     const AttentionParts made = attention_parts(problem, config, order);
-    const bool is_cut = made.parts == parts && made.slots <= attention_counters;
+    const std::int64_t most = config.parts_in_cluster != 0 ? cluster_parts : parts;
+    const bool is_cut =
+        made.parts == parts && made.parts <= most && made.slots <= attention_counters;
     if (is_cut &&
         time_of_parts(config, problem, sms, order) < time_of_parts(config, problem, sms, best)) {
       best = order;
@@ -200,6 +231,16 @@ double beside_tiles(const LaunchChoice& parts, const tw_attention_problem& probl
   return parts.microseconds + launching + (problem.queries > 8 ? 2 : -1);
 }
 
+// Prices of kernels whose parts join in memory leave out so much of a short launch.
+double beside_clusters(const LaunchChoice& parts) {
+  const auto& config = *static_cast<const AttentionConfig*>(parts.instance->facts);
+  const bool is_whole = parts.order.stream_k;
+  if (config.swapped == 0 || config.residents == 1) {
+    return parts.microseconds + (is_whole ? 3.5 : 4.7);
+  }
+  return parts.microseconds + (is_whole && config.tiling.n <= 64 ? 2.5 : 0.3);
+}
+
 // The problem and the SMs by whose time a kernel is chosen. An invariant choice sees neither the
 // batch nor the device: a few sequences of usual length stand for all that may be beside a row.
 struct Priced {
@@ -230,8 +271,9 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
                         const DispatchRequest& request, std::vector<LaunchRejection>* rejections) {
   std::string nearest = "There is none for this device.";
   unsigned fewest = 0;  // obstacles; those of the nearest
-  // The best that has all keys in one tile, and the best that has them in parts.
-  LaunchChoice best[2] = {};
+  // The best that has all keys in one tile, the best that has them in parts, and the best whose
+  // parts are the CTAs of a cluster.
+  LaunchChoice best[3] = {};
   const auto [asked, sms] = priced(problem.as<tw_attention_problem>(), request);
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
@@ -255,6 +297,14 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
           "This kernel takes keys by {}; with batch_invariant all of its columns take them by {}.",
           config.keys, usual_block(config));
     });
+    status.unless(is_named || !request.batch_invariant || config.parts_in_cluster == 0, [] {
+      return "CTAs of a cluster cut keys as there are SMs; with batch_invariant none do.";
+    });
+    constexpr std::int64_t few = 4;
+    status.unless(is_named || asked.queries <= few || config.parts_in_cluster == 0, [&] {
+      return sentence("queries = {}; this kernel is taken by itself for up to {}.", asked.queries,
+                      few);
+    });
     // Whether it is allowed that sums never join depends on how many keys there are.
     status.unless(is_named || !request.batch_invariant || config.summed_blocks != 0, [] {
       return "Sums of this kernel never join in float32; with batch_invariant they must.";
@@ -270,7 +320,9 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
     const bool is_native = std::strcmp(instance.target, request.target) == 0;
     const double time = time_on(request.target, instance, asked, sms, order);
     // A kernel of the device itself goes before one of an older one that does the same.
-    LaunchChoice& of_kind = best[config.part_blocks != 0 ? 1 : 0];
+    LaunchChoice& of_kind = best[config.parts_in_cluster != 0 ? 2
+                                 : config.part_blocks != 0    ? 1
+                                                              : 0];
     const bool best_is_native =
         of_kind.instance != nullptr && std::strcmp(of_kind.instance->target, request.target) == 0;
     if (of_kind.instance == nullptr || (is_native && !best_is_native) ||
@@ -281,7 +333,11 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   const bool takes_parts =
       best[1].instance != nullptr &&
       (best[0].instance == nullptr || beside_tiles(best[1], asked) < best[0].microseconds);
-  choice = best[takes_parts ? 1 : 0];
+  const bool takes_clusters =
+      best[2].instance != nullptr &&
+      (best[0].instance == nullptr || best[2].microseconds < best[0].microseconds) &&
+      (best[1].instance == nullptr || best[2].microseconds < beside_clusters(best[1]));
+  choice = best[takes_clusters ? 2 : takes_parts ? 1 : 0];
   if (choice.instance != nullptr) {
     choice.microseconds = time_on(request.target, *choice.instance,
                                   problem.as<tw_attention_problem>(), request.sms, choice.order);

@@ -77,6 +77,13 @@ struct LaunchWarpSpecialized {
     ctas = grid.ctas;
     return planned;
   }
+  // The CTAs of a cluster, where the launch says how many; 0: the kernel does.
+  static unsigned cluster_of(const Params& params) {
+    if constexpr (requires { requires Kernel::parts_in_cluster; }) {
+      return static_cast<unsigned>(params.schedule.parts);
+    }
+    return 0;
+  }
   // Parts that finish shares of a sum wait for each other.
   static bool runs_at_once(const Params& params) {
     if constexpr (is_product) {

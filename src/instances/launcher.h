@@ -34,7 +34,9 @@ Status launch_on(OnMachine& kernel, const KernelProblem& problem, const LaunchOp
       Planned::plan(params, ctas, problem, options, clusters, typename OnMachine::Encode{});
   if (!planned.is_good()) return planned;
   if constexpr (Planned::records) params.trace = options.trace;
-  return kernel.launch(params, ctas, stream, Planned::runs_at_once(params));
+  unsigned cluster = 0;
+  if constexpr (requires { Planned::cluster_of(params); }) cluster = Planned::cluster_of(params);
+  return kernel.launch(params, ctas, stream, Planned::runs_at_once(params), cluster);
 }
 
 #if TW_INSTANCE_WITH_VGPU

@@ -375,14 +375,20 @@ TEST(AttentionChoice, OfFewQueries) {
           {.target = swapped->target, .sms = 132, .batch_invariant = batch_invariant}, nullptr);
     }
     EXPECT_TRUE(status.is_good()) << status.sentence();
-    EXPECT_STREQ(choice.instance->name, "attention_128_decode_8");
-    return choice.order;
+    return std::pair(std::string(choice.instance->name), choice.order);
   };
-  EXPECT_EQ(chosen(1, 4096, false), (LaunchOrder{.split_k = 8}));
-  EXPECT_EQ(chosen(16, 4096, false), (LaunchOrder{.stream_k = true}));
-  EXPECT_EQ(chosen(16, 4096, true), LaunchOrder());
+  const std::string usual = "attention_128_decode_8";
+  const std::string cluster = "attention_128_decode_8_cluster";
+  EXPECT_EQ(chosen(1, 32768, false), std::pair(usual, LaunchOrder{.split_k = 16}));
+  EXPECT_EQ(chosen(16, 4096, false), std::pair(usual, LaunchOrder{.stream_k = true}));
+  EXPECT_EQ(chosen(16, 4096, true), std::pair(usual, LaunchOrder()));
   // There are counters for fewer tiles with parts.
-  EXPECT_EQ(chosen(1000, 4096, false), (LaunchOrder{.stream_k = true}));
+  EXPECT_EQ(chosen(1000, 4096, false), std::pair(usual, LaunchOrder{.stream_k = true}));
+  // Where a launch is short, parts are joined by CTAs of a cluster, unless bits may not depend on
+  // the cut.
+  EXPECT_EQ(chosen(1, 4096, false), std::pair(cluster, LaunchOrder{.split_k = 8}));
+  EXPECT_EQ(chosen(4, 500, false), std::pair(cluster, LaunchOrder{.split_k = 4}));
+  EXPECT_EQ(chosen(1, 4096, true), std::pair(usual, LaunchOrder()));
 }
 
 // An invariant choice: where blocks of keys and parts end does not depend on the batch, its keys or

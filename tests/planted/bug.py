@@ -336,6 +336,9 @@ CONFIGS = {
     # Queries are columns; three stages of keys and of values.
     'swapped': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                       fields_of('.m = 8, .n = 256', '.keys = 64, .part_blocks = 2, .swapped = 1'), 'attention'),
+    # CTAs of a cluster join parts of the keys.
+    'clusters': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                       fields_of('.m = 8, .n = 64', '.keys = 64, .part_blocks = 2, .swapped = 1, .residents = 2, .parts_in_cluster = 1'), 'attention'),
     # Keys and values are e4m3, which become bf16 in registers.
     'swapped_bytes': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 8, .n = 128', '.e4m3_keys = 1, .part_blocks = 4, .swapped = 1'), 'attention'),

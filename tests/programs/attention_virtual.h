@@ -54,8 +54,10 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     ranges.push_back({data.range_begins.data(), bytes, "range begins", true, false});
     ranges.push_back({data.range_ends.data(), bytes, "range ends", true, false});
   }
+  unsigned cluster = 1;
+  if constexpr (Kernel::parts_in_cluster) cluster = static_cast<unsigned>(params.schedule.parts);
   vgpu::Report report =
-      vgpu::run({grid.ctas, 1, Skeleton::threads, sizeof(typename Skeleton::Storage),
+      vgpu::run({grid.ctas, cluster, Skeleton::threads, sizeof(typename Skeleton::Storage),
                  [&params] { Skeleton::run(params); }, 32, Kernel::dependent_launch},
                 ranges, options);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };

@@ -99,4 +99,10 @@ constexpr bool every_role_is_played(const RoleTable& roles) {
   return true;
 }
 
+// Whether CTAs of a cluster meet: the tiling says how many there are, or each launch does.
+template <class Kernel>
+inline constexpr bool runs_in_cluster = Kernel::tiling.cluster.size() > 1 || requires {
+  requires Kernel::parts_in_cluster;
+};
+
 }  // namespace tw

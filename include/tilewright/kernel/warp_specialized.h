@@ -244,7 +244,7 @@ class WarpSpecialized {
   using Trace = typename Kernel::Trace;
   static constexpr RoleTable roles = Kernel::roles;
   static constexpr unsigned group_threads = roles.group_threads();
-  static constexpr bool in_cluster = Kernel::tiling.cluster.size() > 1;
+  static constexpr bool in_cluster = runs_in_cluster<Kernel>;
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();

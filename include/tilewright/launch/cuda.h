@@ -224,8 +224,10 @@ class CudaKernel {
   // After max_active_clusters() was good on this device.
   // A grid whose CTAs must run `at_once` does not overlap the one before: cooperative launches
   // promise that, and nothing says that they do where they begin early.
+  // `cluster`: so many CTAs are one; 0: as many as the kernel always has.
   template <class Params>
-  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false) const {
+  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false,
+                unsigned cluster = 0) const {
     auto* const onto = static_cast<cudaStream_t>(stream);
     const bool triggers = needs_.dependent_launch && !at_once;
     const CapturedNode before = triggers ? CapturedNode::of(onto) : CapturedNode{};
@@ -233,8 +235,8 @@ class CudaKernel {
     // gains.
     const bool overlaps =
         triggers && (!before.is_captured || before.follows(CapturedNode::last_of_thread()));
-    const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes, overlaps,
-                              at_once, onto);
+    const KernelLaunch launch(ctas, cluster != 0 ? cluster : cluster_size(), needs_.threads,
+                              needs_.shared_bytes, overlaps, at_once, onto);
     void* arguments[] = {const_cast<Params*>(&params)};
     const cudaError_t launched = cudaLaunchKernelExC(&launch.config, function_, arguments);
     // Behind a launch that failed stands whatever stood there before it: perhaps a foreign kernel.

@@ -171,7 +171,8 @@ class HipKernel {
 
   // After max_active_clusters() was good on this device.
   template <class Params>
-  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false) const {
+  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false,
+                unsigned /*cluster*/ = 0) const {
     if (at_once) return Status::refused("By HIP no grid is launched whose CTAs must run at once.");
     int device = 0;
     if (Status status = current(device); !status.is_good()) return status;

@@ -2,20 +2,29 @@
 // lie in pages.
 #pragma once
 
+#include <type_traits>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/family/attention/head_tile.h"
 #include "tilewright/family/attention/sequences.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/divisor.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/layout/access.h"
 
 namespace tw {
 
+// The division by heads that share keys, where the launch foresees it.
+struct ForeseenHeads {
+  Quotient of_query_heads;
+};
+struct DividedHeads {};
+
 // Loads what AttentionLoader does, for tiles that DecodeTiles tells. Keys and values are read once;
 // unless the L2 cache `keeps` them, they leave it first.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, bool keeps,
-          class SequencesType = Sequences>
+          class SequencesType = Sequences, bool foresees = false>
 class DecodeLoader {
   static constexpr isa::CacheHint hint =
       keeps ? isa::CacheHint::EvictNormal : isa::CacheHint::EvictFirst;
@@ -30,7 +39,7 @@ class DecodeLoader {
   // Maps of rank 3, innermost dimension first: queries (column, token, head), box of 64 columns by
   // the rows of one head or more; keys and values alike, box of `box_rows`, which are of one page.
   // Where heads of a page lie one behind the other, (column, slot, page and head).
-  struct Params {
+  struct Params : std::conditional_t<foresees, ForeseenHeads, DividedHeads> {
     TensorMap queries;
     TensorMap keys;
     TensorMap values;
@@ -74,7 +83,11 @@ class DecodeLoader {
     rows_ = params_.sequences.rows(tile.n);
     sequence_ = tile.n;
     last_block_ = (tile.k_begin + tile.k_end - 1) * static_cast<int>(key_tile.rows);
-    key_head_ = tile.batch / params_.query_heads_per_key_head;
+    if constexpr (foresees) {
+      key_head_ = params_.of_query_heads.of(tile.batch);
+    } else {
+      key_head_ = tile.batch / params_.query_heads_per_key_head;
+    }
     if (params_.pages != nullptr) next_ = pages_of(tile.k_begin, 0);
   }
   // Rows of heads that are none are zeros: a head behind the last.

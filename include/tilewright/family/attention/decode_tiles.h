@@ -5,6 +5,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/family/attention/sequences.h"
+#include "tilewright/io/divisor.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
@@ -16,13 +17,25 @@ struct UnevenHeads {
   int groups_of_keys;  // the groups of these
 };
 
+// Parts of a tile are counted behind those of all others; or they are the CTAs of a cluster, a
+// power of two, and all of them finish, the last ones perhaps without keys.
+inline constexpr unsigned cluster_parts = 8;  // at most
+struct PartsApart {};
+struct PartsInCluster {
+  unsigned parts_log;
+  Quotient of_chunks;
+  Quotient of_groups;
+  Quotient of_groups_of_keys;
+};
+
 // A map for schedules that only count upwards: a part that waits for others comes behind them. A
 // WorkTile's batch is the first of its heads, its n a sequence, its k-tiles blocks of `tile_keys`
 // keys. Parts begin at multiples of `part_blocks` blocks, whatever else is computed.
-template <unsigned tile_rows, unsigned tile_keys, bool uneven = false>
+template <unsigned tile_rows, unsigned tile_keys, bool uneven = false, bool in_cluster = false>
 class DecodeTiles {
  public:
-  struct Params : std::conditional_t<uneven, UnevenHeads, EvenHeads> {
+  struct Params : std::conditional_t<uneven, UnevenHeads, EvenHeads>,
+                  std::conditional_t<in_cluster, PartsInCluster, PartsApart> {
     Sequences sequences;
     SharedRows shared;
     int groups;  // groups of heads in each sequence
@@ -34,10 +47,7 @@ class DecodeTiles {
 
   TW_DEVICE bool has(int index) const { return index < slots() * params_.parts; }
   TW_DEVICE WorkTile tile(int index) const {
-    const int part = index / slots();
-    const int slot = index - part * slots();
-    const int of_groups = slot / params_.chunks;
-    const int sequence = of_groups / params_.groups;
+    const auto [slot, part, of_groups, sequence] = place(index);
     const SequenceRows rows = params_.sequences.rows(sequence);
     const int room = params_.shared.room;
     const int row = rows.query_begin + (slot - of_groups * params_.chunks) * room;
@@ -55,6 +65,14 @@ class DecodeTiles {
     WorkTile tile = {behind, sequence, 0, rows.query_end, row, 0, 0, 0};
     tile.batch = first_head(of_groups - sequence * params_.groups);
     tile.slot = slot;
+    if constexpr (in_cluster) {
+      tile.part = part;
+      tile.parts = params_.parts;
+      const int end = (part + 1) * step < blocks ? (part + 1) * step : blocks;
+      tile.k_begin = part * step > first ? part * step : first;
+      tile.k_end = end > tile.k_begin ? end : tile.k_begin;
+      return tile;
+    }
     if (part < first_part || part >= parts) {
       tile.parts = 2;  // nothing, and does not finish
       return tile;
@@ -67,10 +85,34 @@ class DecodeTiles {
   }
 
  private:
+  struct Place {
+    int slot;
+    int part;
+    int of_groups;
+    int sequence;
+  };
+  TW_DEVICE Place place(int index) const {
+    if constexpr (in_cluster) {
+      const int slot = index >> params_.parts_log;
+      const int of_groups = params_.of_chunks.of(slot);
+      return {slot, index - (slot << params_.parts_log), of_groups,
+              params_.of_groups.of(of_groups)};
+    } else {
+      const int part = index / slots();
+      const int slot = index - part * slots();
+      const int of_groups = slot / params_.chunks;
+      return {slot, part, of_groups, of_groups / params_.groups};
+    }
+  }
   // A group is one of a sequence's.
   TW_DEVICE int first_head(int group) const {
     if constexpr (uneven) {
-      const int key_head = group / params_.groups_of_keys;
+      int key_head = 0;
+      if constexpr (in_cluster) {
+        key_head = params_.of_groups_of_keys.of(group);
+      } else {
+        key_head = group / params_.groups_of_keys;
+      }
       return key_head * params_.sharing +
              (group - key_head * params_.groups_of_keys) * params_.shared.heads;
     } else {

@@ -23,8 +23,10 @@ template <class Kernel>
 struct SwappedAttention;
 template <class Kernel>
 struct LatentAttention;
-template <ElementType type, unsigned columns, unsigned n, unsigned groups>
+template <ElementType type, unsigned columns, unsigned n, unsigned groups, bool foresees>
 class SwappedHeads;
+template <ElementType type, unsigned columns, unsigned n>
+class ClusterHeads;
 }  // namespace kernel
 
 struct AttentionConfig {
@@ -68,6 +70,9 @@ struct AttentionConfig {
   // CTAs that share an SM: while one of them waits for its first keys or stores, the others
   // multiply. Where there are several, and none asks for work, each has one tile.
   unsigned residents = 1;
+  // 1: the parts of a tile's keys are the CTAs of a cluster, which join them through their shared
+  // memory; the launch says how many.
+  unsigned parts_in_cluster = 0;
   Tracing tracing = Tracing::Off;
 
   // Where queries are columns, a warpgroup has up to 32 of those whose sums are long.
@@ -218,9 +223,11 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          bool in_pieces, bool in_pages, ElementType memory_type, bool keeps>
+          bool in_pieces, bool in_pages, ElementType memory_type, bool keeps, bool in_cluster>
 consteval auto loader_of_heads() {
-  if constexpr (in_pages) {
+  if constexpr (in_cluster) {
+    return Chosen<typename Target::template ClusterLoader<queries, keys, values, keeps>>();
+  } else if constexpr (in_pages) {
     return Chosen<typename Target::template PagedLoader<queries, keys, values, keeps>>();
   } else if constexpr (in_pieces || memory_type != queries.type) {
     return Chosen<
@@ -276,6 +283,9 @@ struct Attention {
   static constexpr bool dependent_launch = config.dependent_launch != 0;
   static constexpr unsigned residents = config.residents;
   static constexpr bool has_one_tile = residents > 1 && config.scheduling == Scheduling::Static;
+  static constexpr bool parts_in_cluster = config.parts_in_cluster != 0;
+  static_assert(!parts_in_cluster || (has_one_tile && swaps && config.column_groups() == 1),
+                "CTAs of a cluster join parts once, of queries that are columns of one group.");
   // A kilobyte of an SM's is charged to each CTA.
   static constexpr unsigned shared_bytes = (Target::shared_bytes + 1024) / residents - 1024;
 
@@ -313,9 +323,10 @@ struct Attention {
   static_assert(!(in_parts && in_pages), "Parts of keys are taken from pages as from rows.");
   static_assert(!(in_ranges && (in_parts || in_pages)),
                 "Where queries have ranges of keys, a tile has all of them, in rows.");
-  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
-                                                   in_parts, in_pages, config.memory_type(),
-                                                   config.keeps_keys != 0>())::Type;
+  using Loader =
+      typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles, in_parts,
+                                        in_pages, config.memory_type(), config.keeps_keys != 0,
+                                        parts_in_cluster>())::Type;
   using Scales = std::conditional_t<config.from_e4m3 + config.e4m3_keys != 0, kernel::ScalesOfHeads,
                                     kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
@@ -357,15 +368,18 @@ struct Attention {
   static_assert(TileStore<Store>);
   // Where keys are taken in parts, the program stores its rows.
   using Epilogue = std::conditional_t<in_parts, NothingLeft, FragmentLoop<Tree<node::Sum>, Store>>;
-  using ManyHeads = std::conditional_t<
-      swaps,
-      kernel::SwappedHeads<config.d_type, tiling.n, config.group_columns(), config.column_groups()>,
-      kernel::ManyHeads<config.d_type, tiling.n, roles.lanes>>;
+  using SwappedHeads =
+      std::conditional_t<parts_in_cluster, kernel::ClusterHeads<config.d_type, tiling.n, tiling.m>,
+                         kernel::SwappedHeads<config.d_type, tiling.n, config.group_columns(),
+                                              config.column_groups(), false>>;
+  using ManyHeads = std::conditional_t<swaps, SwappedHeads,
+                                       kernel::ManyHeads<config.d_type, tiling.n, roles.lanes>>;
   using Rows = std::conditional_t<in_parts, ManyHeads, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
-  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, swaps>,
-                                 AttentionTiles<tiling.m, config.keys, SequencesType>>;
+  using Map =
+      std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, swaps, parts_in_cluster>,
+                         AttentionTiles<tiling.m, config.keys, SequencesType>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
@@ -373,7 +387,10 @@ struct Attention {
   // a second tile of queries where there is room.
   // Where queries are columns, weights and maxima lie beside the rings; else sums that others join.
   static constexpr unsigned joined_bytes = config.summed_blocks > 1 ? tiling.m*(4 * tiling.n) : 0;
-  static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : joined_bytes;
+  static constexpr unsigned exchanged_bytes =
+      parts_in_cluster ? std::max(tiling.m * tiling.n / 128, cluster_parts) * 1024 + 1024 : 0;
+  static constexpr unsigned own_bytes =
+      exchanged_bytes + (swaps ? tiling.m * (4 * config.keys + 32) : joined_bytes);
   // Where keys are converted, a block and most slices of the next are there as 16 bits, and as
   // many bytes as there is room for.
   static constexpr unsigned usual_stages =

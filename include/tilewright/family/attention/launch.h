@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "tilewright/family/attention/family.h"
@@ -43,7 +44,7 @@ struct AttentionParts {
   std::int64_t groups, chunks, slots, parts, part_blocks;
 };
 // Keys are cut where the kernel's parts end, whatever else is computed; or, as an order says, into
-// so many equally long parts at most, or not at all.
+// so many equally long parts at most, or not at all. CTAs of a cluster are a power of two.
 inline AttentionParts attention_parts(const tw_attention_problem& problem,
                                       const AttentionConfig& config, const LaunchOrder& order) {
   AttentionParts made = {shared_rows(problem, config), 0, 0, 0, 0, config.part_blocks};
@@ -57,6 +58,9 @@ inline AttentionParts attention_parts(const tw_attention_problem& problem,
   made.chunks = (problem.queries + made.shared.room - 1) / made.shared.room;
   made.slots = problem.sequences * made.groups * made.chunks;
   made.parts = std::max<std::int64_t>((problem.keys + part_keys - 1) / part_keys, 1);
+  if (config.parts_in_cluster != 0) {
+    made.parts = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(made.parts)));
+  }
   return made;
 }
 
@@ -97,7 +101,7 @@ struct AttentionLaunch {
   template <class Kernel>
   static std::size_t workspace(const Checked& checked, const LaunchOrder& order) {
     constexpr bool asks = Kernel::config.scheduling == Scheduling::Dynamic;
-    if constexpr (Kernel::in_parts) {
+    if constexpr (Kernel::in_parts && !Kernel::parts_in_cluster) {
       const AttentionParts parts = attention_parts(checked.as<Problem>(), Kernel::config, order);
       const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
       if (parts.parts > 1) {
@@ -210,7 +214,14 @@ struct AttentionLaunch {
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const AttentionParts parts = attention_parts(problem, Kernel::config, order);
     constexpr std::int64_t most = attention_counters / Kernel::config.column_groups();
-    if (parts.parts > 1 && parts.slots > most) {
+    if constexpr (Kernel::parts_in_cluster) {
+      if (parts.parts > std::int64_t{cluster_parts}) {
+        return Status::refused(
+            sentence("Keys are cut into {} parts; this kernel joins up to {}, the CTAs of a "
+                     "cluster.",
+                     parts.parts, cluster_parts));
+      }
+    } else if (parts.parts > 1 && parts.slots > most) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
                    "{}.",
@@ -226,6 +237,17 @@ struct AttentionLaunch {
     if constexpr (Kernel::swaps) {
       map.sharing = params.own.rows.sharing = number(problem.heads / problem.key_heads);
       map.groups_of_keys = number(parts.groups / problem.key_heads);
+    }
+    if constexpr (Kernel::parts_in_cluster) {
+      map.parts_log =
+          static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(parts.parts)));
+      map.of_chunks = Quotient(static_cast<unsigned>(parts.chunks));
+      map.of_groups = Quotient(static_cast<unsigned>(parts.groups));
+      map.of_groups_of_keys = Quotient(static_cast<unsigned>(map.groups_of_keys));
+      const Quotient of_sharing(static_cast<unsigned>(map.sharing));
+      params.own.rows.of_sharing = params.loader.of_query_heads = of_sharing;
+      params.own.rows.room_log =
+          static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(parts.shared.room)));
     }
     auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
     if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {

@@ -21,6 +21,8 @@ struct Sm90Attention : Sm90 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType, bool keeps>
   using PartLoader = DecodeLoader<queries, keys, values, keeps>;
   template <HeadTile queries, HeadTile keys, HeadTile values, bool keeps>
+  using ClusterLoader = DecodeLoader<queries, keys, values, keeps, Sequences, true>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, bool keeps>
   using PagedLoader = DecodeLoader<queries, keys, values, keeps, PagedSequences>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;

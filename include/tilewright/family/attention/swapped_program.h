@@ -2,9 +2,12 @@
 // columns.
 #pragma once
 
+#include <array>
+#include <type_traits>
+
 #include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/cluster_rows.h"
 #include "tilewright/family/attention/program.h"
-#include "tilewright/family/attention/swapped_rows.h"
 #include "tilewright/family/attention/swapped_softmax.h"
 #include "tilewright/family/attention/swapped_weights.h"
 
@@ -32,21 +35,37 @@ struct SwappedAttention : Attention<Kernel> {
   static_assert(Kernel::roles.groups == 1 && Kernel::roles.group_threads() == 128,
                 "One warpgroup has all columns.");
 
-  struct Stages : Base::Stages {
+  using Rows = typename Kernel::Rows;
+  static constexpr bool joins_in_cluster = Kernel::parts_in_cluster;
+
+  struct StagesAlone : Base::Stages {
     alignas(1024) typename Weights::Tiles weights[Weights::count];
     typename Softmax::Storage columns;
   };
+  template <class RowsOfCluster>
+  struct StagesOfCluster : StagesAlone {
+    alignas(1024) typename RowsOfCluster::Exchanged::Storage shares;
+  };
+  using Stages = std::conditional_t<joins_in_cluster, StagesOfCluster<Rows>, StagesAlone>;
   // Memory of the stages behind the rings.
   struct Beside {
     const char* name;
     unsigned bytes;
   };
-  static constexpr Beside beside[] = {{"weights", sizeof(Stages::weights)},
-                                      {"columns", sizeof(Stages::columns)}};
+  static constexpr auto beside = [] {
+    const Beside weights = {"weights", sizeof(Stages::weights)};
+    const Beside columns = {"columns", sizeof(Stages::columns)};
+    if constexpr (joins_in_cluster) {
+      return std::array{weights, columns, Beside{"shares", sizeof(Stages::shares)}};
+    } else {
+      return std::array{weights, columns};
+    }
+  }();
   static TW_DEVICE void init(Signals& signals, Stages& stages) {
     Base::init(signals, stages);
     Weights::init(stages.weights);
     Softmax::init(stages.columns);
+    if constexpr (joins_in_cluster) Rows::Exchanged::init(stages.shares);
   }
 
   class Multiplies {
@@ -71,6 +90,7 @@ struct SwappedAttention : Attention<Kernel> {
           softmax_(params.scale, params.softcap, params.sequences.window, stages.columns, barrier,
                    thread),
           rows_(params.rows, thread),
+          stages_(stages),
           thread_(thread) {}
 
     TW_DEVICE bool leads() const { return true; }
@@ -83,6 +103,7 @@ struct SwappedAttention : Attention<Kernel> {
       if constexpr (Scales::are_there) {
         softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
       }
+      if constexpr (joins_in_cluster) rows_.template begin<Op>(tile, token);
       softmax_.begin([&](int row) { return rows.keys_seen(token + rows_.token(row), causal); });
       sum.clear();
       sum.start();
@@ -92,7 +113,12 @@ struct SwappedAttention : Attention<Kernel> {
         for (float& factor : factors.of) factor = params_.of_values(tile.batch);
         Op::correct(sum, factors);
       }
-      rows_.template finish<Op>(sum, softmax_, tile, token);
+      if constexpr (joins_in_cluster) {
+        rows_.template finish<Op>(sum, softmax_, tile, token,
+                                  ShareExchange<typename Rows::Exchanged>(stages_.shares, thread_));
+      } else {
+        rows_.template finish<Op>(sum, softmax_, tile, token);
+      }
     }
 
    private:
@@ -154,7 +180,8 @@ struct SwappedAttention : Attention<Kernel> {
     typename Queries::Payload::RingTensors::Rows query_rows_;
     typename Values::Payload::RingTensors::Rows value_rows_;
     Softmax softmax_;
-    typename Kernel::Rows rows_;
+    Rows rows_;
+    Stages& stages_;
     unsigned thread_;
   };
 };

@@ -4,33 +4,40 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/family/attention/rows.h"
 #include "tilewright/family/attention/swapped_softmax.h"
+#include "tilewright/io/divisor.h"
 #include "tilewright/isa/counter.h"
 #include "tilewright/isa/exponential.h"
 
 namespace tw::kernel {
 
+// Divisions that the launch foresees, where a launch is so short that they count.
+struct ForeseenRows {
+  unsigned room_log;  // a head's rows are a power of two
+  Quotient of_sharing;
+};
+struct DividedRows {};
+
 // A tile has a few queries of each of the heads that share keys, head by head, as columns of the
 // sums, whose rows are `columns` of values. Each warp has rows of its own there, a quarter, and
 // leaves and joins these alone. What a row gets does not depend on how many of the last parts it
 // sees nothing of: these weigh zero. Each of `groups` has n of the queries.
-template <ElementType type, unsigned columns, unsigned n, unsigned groups>
+template <ElementType type, unsigned columns, unsigned n, unsigned groups, bool foresees>
 class SwappedHeads {
-  using Columns = SumColumns<n>;
-  using Numbers = ColumnNumbers<n>;
   using Quad = Vector<float, 4>;
   static constexpr unsigned blocks = columns / 64;
-  static constexpr float nothing = -std::numeric_limits<float>::infinity();
   static constexpr float log2_of_e = 1.44269504f;
   // A row of a part: its columns, and for each warp the logarithm of its sum.
   static constexpr unsigned pitch = SoftmaxParts<columns>::pitch;
   static_assert(pitch >= columns + 4);
 
  public:
-  struct Params : ManyHeads<type, columns>::Params {
+  struct Params : ManyHeads<type, columns>::Params,
+                  std::conditional_t<foresees, ForeseenRows, DividedRows> {
     int sharing;  // heads that share keys: the last tile of them may have fewer than the others
   };
   TW_DEVICE SwappedHeads(const Params& params, unsigned thread, unsigned group = 0)
@@ -40,13 +47,15 @@ class SwappedHeads {
   TW_DEVICE int first_row() const { return static_cast<int>(group_ * n); }
 
   // Which query, from the tile's first on, a row is of.
-  TW_DEVICE int token(int row) const { return row % params_.shared.room; }
+  TW_DEVICE int token(int row) const {
+    if constexpr (foresees) return row & (params_.shared.room - 1);
+    return row % params_.shared.room;
+  }
 
   template <class Op, class Sum, class Softmax>
   TW_DEVICE void finish(Sum& sum, Softmax& softmax, const WorkTile& tile, int first_token) {
     if (tile.num_k_tiles() == 0 && !tile.finishes()) return;  // a part that no row sees
-    const int left = params_.sharing - tile.batch % params_.sharing;
-    heads_ = left < params_.shared.heads ? left : params_.shared.heads;
+    find_heads(tile);
     Op::correct(sum, softmax.finish());
     Numbers logs = softmax.log2_sums();
     const int tokens = tile.m_end - first_token;
@@ -65,9 +74,26 @@ class SwappedHeads {
     if (lane_ == 0) isa::global_store_release(counter(tile), 0);
   }
 
- private:
+ protected:
+  using Columns = SumColumns<n>;
+  using Numbers = ColumnNumbers<n>;
+  static constexpr float nothing = -std::numeric_limits<float>::infinity();
+
+  TW_DEVICE void find_heads(const WorkTile& tile) {
+    int before = 0;
+    if constexpr (foresees) {
+      before = tile.batch - params_.of_sharing.of(tile.batch) * params_.sharing;
+    } else {
+      before = tile.batch % params_.sharing;
+    }
+    const int left = params_.sharing - before;
+    heads_ = left < params_.shared.heads ? left : params_.shared.heads;
+  }
   static TW_DEVICE float finite(float log) { return log < -3.4e38f ? 0 : log; }
-  TW_DEVICE int head(int row) const { return row / params_.shared.room; }
+  TW_DEVICE int head(int row) const {
+    if constexpr (foresees) return row >> params_.room_log;
+    return row / params_.shared.room;
+  }
   // Where a row lies in a part; -1: nowhere.
   TW_DEVICE int place_of(int row, int tokens) const {
     const bool is_used = head(row) < heads_ && token(row) < tokens;
@@ -256,10 +282,16 @@ class SwappedHeads {
   }
   TW_DEVICE void store_log(const WorkTile& tile, int row, int first_token, float log) const {
     if (params_.log_sums == nullptr) return;
+    store_natural(log_of(tile, row, first_token), log);
+  }
+  // Null where nobody asks for logarithms.
+  TW_DEVICE float* log_of(const WorkTile& tile, int row, int first_token) const {
+    if (params_.log_sums == nullptr) return nullptr;
     const std::int64_t of_head = tile.batch + head(row);
-    store_element<Space::Global>(
-        params_.log_sums + of_head * params_.log_sums_pitch + first_token + token(row),
-        log * 0.693147181f);
+    return params_.log_sums + of_head * params_.log_sums_pitch + first_token + token(row);
+  }
+  static TW_DEVICE void store_natural(float* to, float log) {
+    store_element<Space::Global>(to, log * 0.693147181f);
   }
   TW_DEVICE float* row_of_part(const WorkTile& tile, int part, int place) const {
     const std::int64_t slot = std::int64_t{part} * params_.parts.slots + tile.slot;
