@@ -170,8 +170,10 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   const bool reaches_back = m >= tiling.m && !has_source;
   const double rows_outside = reaches_back ? 0 : std::max(0.0, rows * tiles_m - m) / tiles_m;
   // Columns are few with swap_ab, rows of A, and where they are filters.
-  const double columns_outside =
-      (tiling.swap_ab != 0 || of_image) && n < tiling.n ? tiling.n - n : 0.0;
+  // Where one CTA of a cluster has them all, the next one has nothing but zeros.
+  const bool are_few = (tiling.swap_ab != 0 || of_image) && n < tiling.n;
+  const bool has_none = tiling.swap_ab != 0 && cluster.n > 1;
+  const double columns_outside = are_few ? tiling.n - (has_none ? 0.0 : n) : 0.0;
   const auto line = [&machine](unsigned sharers, double reads) {
     return machine.again_share + (1 - machine.again_share) / sharers * reads;
   };
