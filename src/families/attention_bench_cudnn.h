@@ -1,7 +1,8 @@
 // Attention as a graph of cuDNN's: products, a mask, a softmax from its parts, and of e4m3 scales.
 #pragma once
 
-#include "src/families/conv2d_bench_cudnn.h"
+#include "src/bench/peers/cudnn_plans.h"
+#include "tilewright/base/status.h"
 #include "tilewright/family/attention/family.h"
 
 namespace tw::bench::cudnn {
