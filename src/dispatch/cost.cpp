@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "src/dispatch/chunk_cost.h"
+
 namespace tw {
 
 namespace {
@@ -41,17 +43,6 @@ double straddling(const MatmulOperand& operand) {
   return pitch_bytes(operand) % 128 != 0 ? 1.5 : 1;
 }
 
-// What lines of `c_tiles` boxes take that have equally many of a pixel's `products` of channels, of
-// what whole boxes take, the last of them with zeros: cycles that TMA was measured to take for a
-// row of one to four products, and of a whole box that has as many.
-double narrow_share(double products, double c_tiles) {
-  constexpr double narrow[] = {2.65, 2.82, 3.82, 4.28}, whole[] = {5.15, 4.34, 5.27, 4.28};
-  const auto at = [](double count) { return static_cast<unsigned>(count) - 1; };
-  const double last = products - 4 * (c_tiles - 1);
-  return narrow[at(up(products, c_tiles))] * c_tiles /
-         (whole[3] * (c_tiles - 1) + whole[at(last)]);
-}
-
 // What a thread copies at once.
 double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   const unsigned element = bytes_of(kernel.config.tiling.a_type);
@@ -61,22 +52,6 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
     bytes /= 2;
   }
   return bytes;
-}
-
-// Chunks of D that a group stores of a tile, each from a buffer of its own.
-double chunks_of(const MatmulConfig& config) {
-  const double line = 128.0 / bytes_of(config.d_type);
-  const double chunk = std::fmod(config.tiling.n, line) == 0 ? line : line / 2;
-  return config.group_rows() / 64.0 * up(config.tiling.n, chunk);
-}
-
-// How often a group waits for C in a tile: for each chunk of D where threads read it behind the
-// sums, for each block of rows where sums begin at it, and for what a ring has no room for.
-double source_waits(const MatmulConfig& config) {
-  const double blocks = config.group_rows() / 64.0, chunks = chunks_of(config);
-  const double brought = std::min(1.0, config.c_stages / chunks);
-  if (config.c_stages == 0) return config.initial_c != 0 ? blocks : chunks;
-  return (1 - brought) * blocks + (config.initial_c != 0 ? 0 : 1);
 }
 
 // Rows of B that stream through registers, by CTAs of which an SM holds 16 warps. A warp alone
@@ -234,8 +209,8 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                                              : 0.5;
   double shows = store * (1 - hidden);
   if (of_image && in_turns && kernel.positions == 1) {
-    // Behind sums of few stages the stores are what a group is busy with: each chunk waits until
-    // TMA has read the one before the last. Fitted to 1 x 1 layers of 16 to 240 channels.
+    // Behind sums of few stages, what follows them is what a group is busy with. Both numbers are
+    // fitted to 1 x 1 layers of 16 to 240 channels.
     const double storing = 0.6 + 0.35 * chunks_of(config);
     shows = std::max(0.1 * store, (storing - busy / waves) / 2);
   }
@@ -286,8 +261,9 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   const bool overlaps = !is_amid && config.dependent_launch != 0 && !in_shares;
   const double idle = is_amid ? 1 - running / machine.sms : 0;
   double fixed = machine.launch_us + (overlaps ? 0 : machine.alone_us * (1 + idle)) +
-                 tiling.spans * lines / machine.cycles_per_us + store * (at_once ? 2 : 1) +
-                 joining + machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
+                 tiling.spans * lines / machine.cycles_per_us +
+                 store * (at_once && !of_image ? 2 : 1) + joining +
+                 machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
   if (overlaps && problem.b_is_constant && tiling.weights_first != 0) {
     const bool fills_rings = waves == 1 && are_neighbours && config.multiply_groups == 1;
     fixed -= machine.launch_us * (fills_rings ? 0.78 : 0.26);
