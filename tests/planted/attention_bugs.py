@@ -177,7 +177,7 @@ BUGS = [
         'the first block of every part but the first is left out',
         'family/attention/decode_tiles.h', 'tile.k_begin = part * step > first ? part * step : first;',
         'tile.k_begin = part * step > first ? part * step + 1 : first;',
-        [Site('decode', PARTS, WRONG_RESULT)]),
+        [Site('decode', PARTS, WRONG_RESULT)], of=2, occurrence=1),
     Bug('page_past_the_end',
         'pages are asked for that the last sequence does not have',
         'family/attention/decode_loader.h',

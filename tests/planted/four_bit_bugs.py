@@ -9,6 +9,8 @@ LONG = (12, 64, 4000)
 GROUPS = (32, 100, 300, '5,0,20,3')
 # The same with rows gathered of 9.
 GATHERED = (*GROUPS, 9)
+# One tile of one stage: a run stops at ten findings.
+ONE_STAGE_GATHERED = (5, 64, 100, '5', 9)
 # Tiles that one CTA multiplies in turn.
 TILES = (12, 300, 1000)
 
@@ -77,6 +79,9 @@ BUGS = [
         'schedule/group_tiles.h', 'return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};',
         'return {m, behind, group_, map.m, map.last_row, row, 0, map.k_tiles};',
         [Site('four_bit_groups', GROUPS, 'global-race', 'multiply 0', text='with another value')]),
+    Bug('gathered_rows_of_one_warp', 'a stage is full when the rows of one warp have landed',
+        'family/four_bit/gather.h', 'static constexpr unsigned arrivals = 32 * warps;', 'static constexpr unsigned arrivals = 32;',
+        [Site('four_bit_gather', ONE_STAGE_GATHERED, 'read-before-full', 'multiply 0', 0, also=('barrier-life', 'in-flight-at-exit'))]),
     Bug('gathered_rows_not_fenced', 'products read gathered rows through the async proxy, for which nobody fenced',
         'family/four_bit/kernel.h', 'using Fenced = std::conditional_t<(Whole::stages_held > 0), FencedOp<Whole>, Whole>;',
         'using Fenced = Whole;',
