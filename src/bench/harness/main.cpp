@@ -142,22 +142,28 @@ int measure_described(int argc, char** argv) {
       [&] { return run(request, cases, facts_of(request, cases, "", argc, argv)); });
 }
 
-// Whether shapes are asked for: by themselves, as a suite, or the usual ones.
-bool names_shapes(int argc, char** argv) {
-  bool is_plain = true;
+// Whether shapes are asked for: by themselves, as a suite, or the usual ones, where no option is one
+// that only ./tw run has.
+bool names_shapes(const ShapeForm& form, int argc, char** argv) {
+  BenchRequest unused;
+  CLI::App of_shapes;
+  add_options(of_shapes, unused, form);
+  bool knows_all = true;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i], option = word.substr(0, word.find('='));
-    if (option == "--shape" || option == "--suite" || option == "--help") return true;
-    is_plain = is_plain && option == "--type";
+    if (option == "--shape" || option == "--suite") return true;
+    // Values do not begin like this.
+    if (!option.starts_with("--")) continue;
+    knows_all = knows_all && of_shapes.get_option_no_throw(option) != nullptr;
   }
-  return is_plain;
+  return knows_all;
 }
 
 int run_any(int argc, char** argv) {
   const std::string family = argc > 1 ? argv[1] : "";
   if (family == "tune") return tune_calls(argc - 1, argv + 1);
   const ShapeForm* const form = form_of(family);
-  if (form != nullptr && (!form->also_described || names_shapes(argc, argv))) {
+  if (form != nullptr && (!form->also_described || names_shapes(*form, argc, argv))) {
     return measure_shapes(*form, argc, argv);
   }
   std::vector<std::string> families;
