@@ -142,8 +142,8 @@ int measure_described(int argc, char** argv) {
       [&] { return run(request, cases, facts_of(request, cases, "", argc, argv)); });
 }
 
-// Whether shapes are asked for: by themselves, as a suite, or the usual ones, where no option is one
-// that only ./tw run has.
+// Whether shapes are asked for: by themselves, as a suite, or, where no option is one that only
+// ./tw run has, the usual ones.
 bool names_shapes(const ShapeForm& form, int argc, char** argv) {
   BenchRequest unused;
   CLI::App of_shapes;
