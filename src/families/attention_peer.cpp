@@ -27,6 +27,13 @@ struct FreeOnDevice {
 };
 using DeviceMemory = std::unique_ptr<void, FreeOnDevice>;
 
+// The bytes of a result, one line behind the other.
+std::size_t output_bytes(const tw_attention_problem& problem, ElementType type) {
+  return static_cast<std::size_t>(AttentionFamily::query_rows(problem) *
+                                  problem.output.row_stride) *
+         bytes_of(type);
+}
+
 DeviceMemory on_device(std::size_t bytes) {
   void* memory = nullptr;
   must(cudaMalloc(&memory, bytes), "Allocating for cuDNN");
@@ -51,8 +58,7 @@ struct Beside {
     must(cudaMemcpy(numbers.get(), values.data(), values.size() * sizeof(float),
                     cudaMemcpyHostToDevice),
          "Copying numbers for cuDNN");
-    output = on_device(
-        static_cast<std::size_t>(AttentionFamily::query_rows(problem) * problem.output.row_stride));
+    output = on_device(output_bytes(problem, ElementType::E4m3));
   }
 };
 
@@ -185,32 +191,38 @@ void add_attention(Peers& peers, const Buffers& buffers, const PeerEffort& effor
   const auto inputs = static_cast<ElementType>(first.q.type);
   const Sample sample(first);
   std::string errors;
+  // NaN in every type: an element that a kernel does not write is no result of another one.
+  const auto poison = [&](void* output, ElementType type) {
+    must(cudaMemset(output, 0xff, output_bytes(first, type)), "Poisoning a result of attention");
+  };
   const auto judge = [&](const std::string& name, const void* output, ElementType type) {
     must(cudaDeviceSynchronize(), "Waiting for attention");
     const double error = sample.error(output, type);
     errors += fmt::format("{}{} {:.2f} %", errors.empty() ? "" : ", ", name, 100 * error);
     return error <= allowed(inputs);
   };
+  const auto of_output = static_cast<ElementType>(first.output.type);
+  poison(first.output.data, of_output);
   if (const Status status = run_own(buffers, own); !status.is_good()) {
     peers.notes.push_back("error: " + std::string(status.sentence()));
   } else {
-    peers.own_is_wrong =
-        !judge(own, first.output.data, static_cast<ElementType>(first.output.type));
+    peers.own_is_wrong = !judge(own, first.output.data, of_output);
   }
   const Status stated = states_attention(first);
   std::string why = stated.is_good() ? shared().why : std::string(stated.sentence());
   if (why.empty()) {
     const Descriptor graph = graph_of(shared().target, first);
     const auto beside = std::make_shared<const Beside>(first);
+    void* const output = beside->output ? beside->output.get() : first.output.data;
     bool errs = false;
     for (const Plan& plan :
          plans_of(shared().target, graph, effort.algorithms, effort.plan_seconds)) {
       shared().reserve(plan.workspace_bytes);
+      poison(output, inputs);
       const Status status = execute_on(plan, *beside, first, nullptr);
       must(cudaDeviceSynchronize(), "A kernel of cuDNN's");
       if (!status.is_good()) continue;
-      const bool is_apart = beside->output != nullptr;
-      if (!judge(plan.name, is_apart ? beside->output.get() : first.output.data, inputs)) {
+      if (!judge(plan.name, output, inputs)) {
         errs = true;
         continue;
       }
