@@ -165,28 +165,11 @@ class Sample {
   std::vector<Head> heads_;
 };
 
-// The library's own result, by the kernel of that name.
-Status run_own(const Buffers& buffers, const std::string& own) {
-  tw_options options;
-  tw_matmul_init(nullptr, &options);
-  const std::string name = own.substr(0, own.find(' '));
-  options.instance = name.c_str();
-  tw_plan* made = nullptr;
-  if (tw_plan_create(&made, buffers.problem(0).data(), &options) != TW_OK) {
-    return Status::refused(tw_message());
-  }
-  const std::unique_ptr<tw_plan, void (*)(tw_plan*)> plan(made, tw_plan_destroy);
-  const DeviceWorkspace memory(tw_plan_workspace_size(made));
-  const tw_status status = tw_plan_run(made, buffers.problem(0).data(), memory.workspace.data,
-                                       memory.workspace.bytes, nullptr);
-  return status == TW_OK ? Status::good() : Status::refused(tw_message());
-}
-
 // Weights of e4m3 miss by up to 6 % each, at random, and a result of e4m3 once more.
 double allowed(ElementType of_inputs) { return of_inputs == ElementType::E4m3 ? 0.1 : 0.01; }
 
 void add_attention(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
-                   const std::string& own) {
+                   const std::vector<Candidate>& own) {
   const tw_attention_problem& first = problem_of(buffers, 0);
   const auto inputs = static_cast<ElementType>(first.q.type);
   const Sample sample(first);
@@ -202,11 +185,15 @@ void add_attention(Peers& peers, const Buffers& buffers, const PeerEffort& effor
     return error <= allowed(inputs);
   };
   const auto of_output = static_cast<ElementType>(first.output.type);
-  poison(first.output.data, of_output);
-  if (const Status status = run_own(buffers, own); !status.is_good()) {
-    peers.notes.push_back("error: " + std::string(status.sentence()));
-  } else {
-    peers.own_is_wrong = !judge(own, first.output.data, of_output);
+  for (const Candidate& one : own) {
+    poison(first.output.data, of_output);
+    if (const Status status = one.launch(0, nullptr); !status.is_good()) {
+      peers.notes.push_back(fmt::format("error of {}: {}", one.name, status.sentence()));
+    } else if (!judge(one.name, first.output.data, of_output)) {
+      peers.own_is_wrong = true;
+      peers.notes.push_back(fmt::format("The output of {} errs by more than {:.0f} %.", one.name,
+                                        100 * allowed(inputs)));
+    }
   }
   const Status stated = states_attention(first);
   std::string why = stated.is_good() ? shared().why : std::string(stated.sentence());

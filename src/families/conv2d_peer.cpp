@@ -73,7 +73,8 @@ Candidate then_finish(const Candidate& convolution, const Buffers& buffers) {
           }};
 }
 
-void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort, const std::string&) {
+void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
+               const std::vector<Candidate>&) {
   const auto add = [&](std::vector<Candidate>& found, const char* side, bool with_epilogue) {
     std::string why;
     found = candidates_of(buffers, with_epilogue, effort, why);

@@ -11,7 +11,8 @@ namespace tw::bench {
 namespace {
 
 // Our own product of one matrix with all rows; ours needs more tiles than that.
-void add_dense(Peers& peers, const Buffers& buffers, const PeerEffort&, const std::string& own) {
+void add_dense(Peers& peers, const Buffers& buffers, const PeerEffort&,
+               const std::vector<Candidate>& own) {
   const MeasuredCase& what = buffers.what();
   MeasuredCase dense;
   const std::vector<std::int64_t>& of = what.numbers;  // groups, rows, n and k
@@ -26,8 +27,9 @@ void add_dense(Peers& peers, const Buffers& buffers, const PeerEffort&, const st
   }
   std::vector<std::int32_t> sizes(what.integers.size());
   std::adjacent_difference(what.integers.begin(), what.integers.end(), sizes.begin());
+  const std::string& name = own.front().name;
   for (const Instance& instance : grouped_instances()) {
-    if (own.substr(0, own.find(' ')) != instance.name) continue;
+    if (name.substr(0, name.find(' ')) != instance.name) continue;
     peers.share = tiles_needed(sizes, static_cast<int>(config_of(instance).output_rows()));
   }
   peers.computes_the_same = false;

@@ -104,7 +104,7 @@ ShapeResult measure(const BenchRequest& request, const MeasuredCase& what, doubl
   if (request.peer_function != nullptr) {
     peers = peer_of_library(buffers, request.peer_function, request.peer_library);
   } else if (request.peers != "none") {
-    peers = peers_of(buffers, {request.algorithms, request.plan_seconds}, own.front().name);
+    peers = peers_of(buffers, {request.algorithms, request.plan_seconds}, own);
   }
   result.foreign_us = foreign_us;
   result.peer_tried = peers.computes_the_same ? peers.plain.size() : 0;
@@ -157,7 +157,8 @@ ShapeResult measure(const BenchRequest& request, const MeasuredCase& what, doubl
   for (std::size_t i = 0; i < measured.size(); ++i) contest.take[i](measured[i]);
   if (is_fastest && result.best() != nullptr) result.compiled = *result.best();
   if (is_fastest_between && result.best() != nullptr) result.compiled_between = *result.best();
-  // A peer that is no product's has been compared by its own file, but for a function's.
+  // Where there is no product, a peer's file judges each launch of ours that it is given, as
+  // attention's does, or none; a function's result is compared here.
   if (what.description().product != nullptr || request.peer_function != nullptr) {
     compare_outputs(result, contest, measured, buffers);
   }

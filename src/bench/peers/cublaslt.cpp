@@ -124,12 +124,12 @@ std::vector<Candidate> candidates_of(const Buffers& buffers, int algorithms) {
   return candidates;
 }
 
-const RegisteredPeer registered(
-    {"cublaslt",
-     [](Peers& peers, const Buffers& buffers, const PeerEffort& effort, const std::string&) {
-       peers.plain = candidates_of(buffers, effort.algorithms);
-     },
-     nullptr});
+const RegisteredPeer registered({"cublaslt",
+                                 [](Peers& peers, const Buffers& buffers, const PeerEffort& effort,
+                                    const std::vector<Candidate>&) {
+                                   peers.plain = candidates_of(buffers, effort.algorithms);
+                                 },
+                                 nullptr});
 
 }  // namespace
 

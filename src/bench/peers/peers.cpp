@@ -50,7 +50,8 @@ Peers peer_of_library(const Buffers& buffers, void* function, const std::string&
 
 RegisteredPeer::RegisteredPeer(const Peer& peer) { registered().push_back(peer); }
 
-Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::string& own) {
+Peers peers_of(const Buffers& buffers, const PeerEffort& effort,
+               const std::vector<Candidate>& own) {
   Peers peers;
   const ShapeForm* const form = buffers.what().form;
   const Peer* const peer = form == nullptr ? nullptr : peer_named(form->peer);

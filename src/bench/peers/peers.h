@@ -16,7 +16,7 @@ struct Peers {
   std::function<Candidate(const Candidate&)> then_kernel;
   double share = 1;               // our work as a share of a plain one's
   bool computes_the_same = true;  // the plain ones; then outputs are compared
-  bool own_is_wrong = false;      // where the peer's file has compared them itself
+  bool own_is_wrong = false;      // one of ours, where the peer's file has judged them itself
   std::vector<std::string> notes;
 };
 
@@ -29,9 +29,9 @@ struct PeerEffort {
 // A form names its peer. A peer's file registers it when the program starts.
 struct Peer {
   const char* name;
-  // Adds what is measured beside the kernel of ours that is called `own`.
+  // Adds what is measured beside our launches, of which there is one at least.
   void (*add)(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
-              const std::string& own);
+              const std::vector<Candidate>& own);
   std::string (*version)();  // ", cuDNN 9.19.0": for reports; null: nothing is said
 };
 struct RegisteredPeer {
@@ -51,8 +51,8 @@ bool takes_peer_function(const std::string& family);
 // That function, called `name`, as the only peer of the buffers' family.
 Peers peer_of_library(const Buffers& buffers, void* function, const std::string& name);
 
-// The peer of the buffers' family, beside the kernel of ours that has that name.
-Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::string& own);
+// The peer of the buffers' family, beside those launches of ours.
+Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::vector<Candidate>& own);
 // What a report says of a peer; may be empty.
 std::string version_of_peer(const std::string& peer);
 
