@@ -12,6 +12,11 @@ say() { echo "torch_environment: $*" >&2; }
 has_both() { "$1" -c 'import numpy, torch; torch.library.custom_op' >/dev/null 2>&1; }
 
 [ $# -eq 0 ] || { echo "torch_environment: it takes no '$1'" >&2; exit 2; }
+# One makes it at a time: others wait, and then find it there. The lock is held by whatever of it still runs.
+if command -v flock >/dev/null && mkdir -p "$checkout/build" 2>/dev/null && [ -w "$checkout/build" ]; then
+  exec 9>"$checkout/build/torch.lock"
+  flock -n 9 || { say "another one makes $folder; waiting for it"; flock 9; }
+fi
 if [ -x "$folder/bin/python3" ] && has_both "$folder/bin/python3"; then
   say "$folder is there"
   echo "$folder/bin/python3"

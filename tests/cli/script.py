@@ -3,12 +3,15 @@ itself, and a tree of somebody else runs without a build.
 
 usage: script.py SCRIPT
 """
+import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SCRIPT = pathlib.Path(sys.argv[1])
 
@@ -67,6 +70,18 @@ def finish_with(process):
 
 def finish(process):
     return finish_with(process)[0]
+
+
+def is_running(process):
+    """Whether it is, a moment after it was told to end; one that nobody waited for is not."""
+    for _ in range(50):
+        try:
+            if pathlib.Path(f'/proc/{process}/stat').read_text().rsplit(')', 1)[1].split()[0] == 'Z':
+                return False
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def state(tree):
@@ -163,7 +178,47 @@ with tempfile.TemporaryDirectory() as temporary:
         expect(('TW_KERNELS_TOGETHER:UNINITIALIZED=8\n' in cache) == (words != ['test']), words, cache)
         if words[0] == 'test':
             expect(f'TW_COMPILED was {compiled}.' in out and 'tw: building took ' in out, out)
-    expect((base / 'torch').read_text() == 'made\n', 'torch was asked for more often than once, or never.')
+    # What another configured is asked for anew, also where as many kernels are compiled.
+    subprocess.run(['cmake', '-DTW_COMPILED=all', '-DTW_KERNELS_TOGETHER=1', tested / 'build/host'], check=True, capture_output=True)
+    for words, together in (['list'], 1), (['test', '--all'], 8), (['list'], 8):
+        finish(start(tested, elsewhere, *words))
+        cache = (tested / 'build/host/CMakeCache.txt').read_text()
+        expect(f'TW_KERNELS_TOGETHER:UNINITIALIZED={together}\n' in cache, words, cache)
+    expect((base / 'torch').read_text() == 'made\nmade\n', 'torch was asked for more often than for --all, or never.')
+
+    # Where the build fails or is interrupted, what makes torch's environment ends, too. Configuring waits until it has begun.
+    alone = base / 'alone'
+    make_tree(alone)
+    (alone / 'tools/torch_environment.sh').write_text(f'#!/bin/sh\nsleep 60 &\necho $$ $! > "{base}/begun.new"\nmv "{base}/begun.new" "{base}/begun"\nwait\n')
+    for ended_by in None, signal.SIGINT, signal.SIGTERM:
+        (alone / 'CMakeLists.txt').write_text(f"""cmake_minimum_required(VERSION 3.25)
+project(Fails LANGUAGES NONE)
+execute_process(COMMAND sh -c "while [ ! -e '{base}/begun' ]; do sleep 0.1; done; sleep {20 if ended_by else 0}")
+message(FATAL_ERROR "It fails.")
+""")
+        (base / 'begun').unlink(missing_ok=True)
+        process = subprocess.Popen([alone / 'tw', 'test', '--all'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                                   env={**os.environ, 'TW_PRESET': 'host'})
+        if ended_by:
+            while not (base / 'begun').exists():
+                time.sleep(0.1)
+            os.killpg(process.pid, ended_by)  # a terminal does so
+        process.wait(15)
+        expect(process.returncode != 0, f'Ended by {ended_by}, it is good.')
+        left = [number for number in (base / 'begun').read_text().split() if is_running(number)]
+        expect(not left, f'Ended by {ended_by}, torch\'s environment is still made by', left)
+
+    # One at a time makes torch's environment.
+    python = alone / 'build/torch/bin/python3'
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\n')
+    python.chmod(0o755)
+    shutil.copy(SCRIPT.parent / 'tools/torch_environment.sh', alone / 'tools')
+    with open(alone / 'build/torch.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = subprocess.Popen([alone / 'tools/torch_environment.sh'], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        expect('waiting for it' in process.stderr.readline() and process.poll() is None, 'It does not wait for the other one.')
+    expect(finish(process) == str(python), 'It does not find the environment.')
 
     # A copy has another's build folder, and makes its own of it.
     copy = base / 'copy'
