@@ -39,11 +39,13 @@ void state(MeasuredCase& made, ElementType type, const CaseRequest&) {
   if (problem.keys != problem.queries) text += fmt::format(", {} keys", problem.keys);
   if (problem.causal != 0) text += ", causal";
   if (problem.sums_join_every > 0) text += fmt::format(", sums of {}", problem.sums_join_every);
-  // A causal query sees the keys up to its own place: on average all but half of the queries.
-  const double hidden =
-      problem.causal != 0 ? 0.5 * double(std::min(problem.queries, problem.keys)) : 0;
-  made.shape.flops = 4.0 * double(of[0] * of[1]) * double(problem.queries) *
-                     (double(problem.keys) - hidden) * double(of[3]);
+  // A causal query sees the keys up to its own place, the last one all of them: on average half of
+  // the queries fewer. Where queries are more than keys, the first see none, the others half.
+  const double queries = double(problem.queries), keys = double(problem.keys);
+  const double hidden = problem.causal == 0 ? 0
+                        : keys < queries    ? keys - keys * keys / (2 * queries)
+                                            : 0.5 * queries;
+  made.shape.flops = 4.0 * double(of[0] * of[1]) * queries * (keys - hidden) * double(of[3]);
   made.problem = AnyProblem(problem);
 }
 

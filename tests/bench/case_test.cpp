@@ -188,6 +188,9 @@ TEST(Cases, CountFlopsAndBytes) {
   EXPECT_EQ(causal.flops, 4.0 * 2 * 12 * 300 * 850 * 64);
   EXPECT_EQ(causal.bytes, 2.0 * 2 * 64 * 2 * (300 * 12 + 1000 * 4));
   EXPECT_EQ(causal.text, "2x12/4 x 300 x 64, 1000 keys, causal, sums of 192");
+  // 200 queries see no key, the last 100 see 50 of them on average.
+  const Shape few_keys = made_of(attention_form, "2x12x300x64,1,4,100").shape;
+  EXPECT_DOUBLE_EQ(few_keys.flops, 4.0 * 2 * 12 * 100 * 50 * 64);
 }
 
 TEST(Cases, KeepTheirDescription) {
