@@ -101,9 +101,25 @@ tw_attention_problem whole_sequences(tw_type type, bool causal, std::int64_t col
   return problem;
 }
 
-// Every operation is made and the graph is whole. Plans are compiled, and loaded by the driver.
+// Why plans for an H200 are not made here; empty: the driver has a device that loads their kernels.
+std::string why_no_hopper() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return "There is no driver.";
+  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
+  const auto ask = reinterpret_cast<int (*)(int*, int, int)>(dlsym(driver, "cuDeviceGetAttribute"));
+  if (init == nullptr || get == nullptr || ask == nullptr) return "The driver lacks functions.";
+  constexpr int capability_major = 75;
+  int device = 0, major = 0;
+  if (const int code = init(0); code != 0) return "cuInit returned " + std::to_string(code) + ".";
+  if (get(&device, 0) != 0) return "The driver has no device.";
+  if (ask(&major, capability_major, device) != 0) return "The device does not tell its capability.";
+  if (major == 9) return "";
+  return "The device has capability " + std::to_string(major) + ".x, but plans are for 9.x.";
+}
+
+// Every operation is made and the graph is whole.
 TEST_F(CudnnPlans, AttentionIsAGraph) {
-  const bool has_driver = dlopen("libcuda.so.1", RTLD_NOW) != nullptr;
   for (const tw_type type : {TW_BF16, TW_FP16, TW_E4M3}) {
     for (const bool causal : {false, true}) {
       for (const std::int64_t columns : {64, 128}) {
@@ -111,9 +127,21 @@ TEST_F(CudnnPlans, AttentionIsAGraph) {
         EXPECT_TRUE(cudnn::states_attention(problem).is_good());
         const cudnn::Descriptor graph = cudnn::graph_of(target_, problem);
         EXPECT_TRUE(graph.is_good()) << graph.error() << " " << target_.last_error();
-        if (has_driver && graph.is_good()) {
-          EXPECT_FALSE(cudnn::plans_of(target_, graph, 1, 60).empty()) << target_.last_error();
-        }
+      }
+    }
+  }
+}
+
+// Plans of attention are compiled, and loaded by the driver.
+TEST_F(CudnnPlans, AreMadeForAttention) {
+  if (const std::string why = why_no_hopper(); !why.empty()) GTEST_SKIP() << why;
+  for (const tw_type type : {TW_BF16, TW_FP16, TW_E4M3}) {
+    for (const bool causal : {false, true}) {
+      for (const std::int64_t columns : {64, 128}) {
+        const tw_attention_problem problem = whole_sequences(type, causal, columns);
+        const cudnn::Descriptor graph = cudnn::graph_of(target_, problem);
+        ASSERT_TRUE(graph.is_good()) << graph.error() << " " << target_.last_error();
+        EXPECT_FALSE(cudnn::plans_of(target_, graph, 1, 60).empty()) << target_.last_error();
       }
     }
   }
