@@ -35,6 +35,7 @@ CASES = [
     ('a_page_without_a_signal', PLAIN, "A page must have 'Signal': how the ends of a ring wait for each other."),
     ('a_copy_that_counts', PLAIN, 'the warps that load must arrive'),
     ('a_loader_without_arrivals', PLAIN, "A loader must have 'arrivals': how often its role arrives for each stage."),
+    ('a_loader_of_two_minds', PLAIN, "A loader must have 'load_own' where it overrides a base's 'load'"),
     ('a_recipe_without_a_map', PLAIN, "using Map', or MatmulRecipe's: what work there is."),
     ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
     ('a_plan_that_overwrites_weights', PLAIN, 'A plan of attention overwrites weights that a product still reads.'),

@@ -2,6 +2,8 @@
 // made of them.
 #pragma once
 
+#include <type_traits>
+
 #include "tilewright/io/completion.h"
 #include "tilewright/io/tiling.h"
 
@@ -56,6 +58,23 @@ consteval bool is_loader() {
 template <class Loader>
 concept TileLoader = is_loader<Loader>();
 
+// The class that has the member function.
+template <class Class, class Function>
+std::type_identity<Class> class_of(Function Class::*);
+
+// Whether no class that overrides 'load' has left 'load_own' to its base.
+template <class Loader, class Stage, class WorkTile>
+consteval bool overrides_both() {
+  if constexpr (!Loader::loads_own_first)
+    return true;
+  else
+    return requires {
+      requires std::is_base_of_v<
+          typename decltype(class_of(&Loader::template load<Stage, WorkTile>))::type,
+          typename decltype(class_of(&Loader::template load_own<Stage, WorkTile>))::type>;
+    };
+}
+
 // The same, asked when the ring is known: `Stage` is a stage in the hands of who fills it.
 template <class Loader, class Stage, class WorkTile>
 consteval bool loads_stages() {
@@ -76,6 +95,12 @@ consteval bool loads_stages() {
         loader.load(stage, tile, 0);
       },
       "A loader must have 'load(stage, tile, k)': issues the copies of k-tile 'k' of a work tile.");
+  static_assert(
+      requires {
+        requires overrides_both<Loader, Stage, WorkTile>();  // load_own as load
+      },
+      "A loader must have 'load_own' where it overrides a base's 'load': begins with copies that "
+      "reach no other CTA, unless 'loads_own_first' is false.");
   return true;
 }
 

@@ -31,6 +31,7 @@ struct Shares {
   static constexpr unsigned line_bytes = 32 * 4;  // a number of each lane
   static constexpr unsigned slot_bytes = 2 * line_bytes;
   static_assert(std::has_single_bit(most_ctas));
+  static_assert(units % most_ctas == 0 || most_ctas % units == 0, "Slots would lie out of range.");
 
   struct Storage {
     // (lane, number, slot): of each unit that the CTA gets, those of all CTAs in their order.

@@ -33,11 +33,16 @@ class Im2colLoader : public TmaLoader<tiling> {
                 "Channels are what is contiguous in an image.");
   static_assert(tiling.group == 1 && tiling.loaded_rows == 0,
                 "im2col loads whole tiles, each CTA for itself or its cluster.");
+  static_assert(!narrow || (tiling.spans == 1 && tiling.b_major == Major::K),
+                "A narrow box is a k-tile of one span of channels.");
 
  public:
   static constexpr bool spans_groups = false;  // true: a tile's columns may be of several groups
   static constexpr bool is_by_lines = false;   // true: pixels of three positions are loaded once
   static constexpr bool is_narrow = narrow;    // true: boxes have as many channels as a k-tile
+  // Gradients by the image have no registers left for copies before the cluster has met.
+  static constexpr bool loads_own_first =
+      Base::loads_own_first && tiling.a_major == tiling.b_major;
   // The maps: of the image, columns of pixels (c, w, h, n) or (c, w, h, depth, n); of the filter,
   // boxes (c, k, filter position), MN-major (k, c, filter position).
   struct Params : Base::Params, Im2colAxes<phases_of(tiling)>, KTileChannels<narrow> {
