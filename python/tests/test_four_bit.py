@@ -121,6 +121,10 @@ class FourBit(unittest.TestCase):
         with self.assertRaises(tilewright.Invalid) as caught:
             tilewright.matmul_four_bit(matrix(a, 'bf16'), packed, row_index=ends)
         self.assertIn('row_index is given, but no rows', str(caught.exception))
+        for wrong in (), (1, 22), (22, 1):
+            with self.subTest(wrong), self.assertRaises(tilewright.Invalid) as caught:
+                tilewright.matmul_four_bit(matrix(a, 'bf16'), packed, rows=ends, row_index=Buffer.zeros(wrong, 's32'))
+            self.assertIn(f'row_index has shape {wrong}, but must be [m].', str(caught.exception))
         for text, of, given in (('not [experts, n, k]', matrix(a, 'bf16'), ends), ('a has shape (3, 7, 160)', Buffer.zeros((3, 7, k), 'bf16'), ends),
                                 ('rows has 2 elements', matrix(a, 'bf16'), Buffer.of([3, 3], (2,), 's32')),
                                 ('rows has type', matrix(a, 'bf16'), Buffer.of([3.0] * 3, (3,), 'fp32'))):

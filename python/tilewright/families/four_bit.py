@@ -18,12 +18,14 @@ def _told_type(a):
     return view_of('a', a).type
 
 
-def _check_shape(shape, weights, in_groups, gathers):
+def _check_shape(shape, weights, in_groups, index_shape):
     *experts, n, k = weights.shape
     if in_groups and len(experts) != 1:
         raise Invalid(f'rows are given, but weights of {tuple(weights.shape)} are not [experts, n, k].')
-    if gathers and not in_groups:
+    if index_shape is not None and not in_groups:
         raise Invalid('row_index is given, but no rows: rows are gathered for groups of them.')
+    if index_shape is not None and len(index_shape) != 1:
+        raise Invalid(f'row_index has shape {tuple(index_shape)}, but must be [m].')
     leading = [] if in_groups else experts
     fits = len(shape) == 2 if in_groups else len(shape) >= 2 and (not experts or list(shape[:-2]) == experts)
     if not fits or shape[-1] != k:
@@ -54,17 +56,18 @@ def matmul_four_bit(a, weights, out=None, *, rows=None, capacity=0, row_index=No
         raise Invalid(f'weights is a {type(weights).__name__}, but must be tilewright.PackedWeights, which pack_weights makes.')
     *experts, n, k = weights.shape
     shape = shape_of('a', a)
-    _check_shape(shape, weights, rows is not None, row_index is not None)
+    index_shape = None if row_index is None else shape_of('row_index', row_index)
+    _check_shape(shape, weights, rows is not None, index_shape)
     if _told_type(a) != weights.activation:
         raise Invalid(f'a has type {_told_type(a)}, but the weights were packed for {weights.activation}.')
     if weights.tensor_scale != 1.0:
         epilogue = dataclasses.replace(epilogue, alpha=epilogue.alpha * weights.tensor_scale)
     columns = n // 2 if epilogue.gated else n
     if out is None:
-        leading = shape[:-1] if row_index is None else shape_of('row_index', row_index)
+        leading = shape[:-1] if index_shape is None else index_shape
         out = new_like('a', a, (*leading, columns), 'bf16' if weights.activation == 'e4m3' else None)
     one = len(shape) > 2 and not experts  # a matrix of all rows
-    gathered = {} if row_index is None else dict(row_index=row_index, m=shape_of('row_index', row_index)[0], a_rows=shape[0])
+    gathered = {} if index_shape is None else dict(row_index=row_index, m=index_shape[0], a_rows=shape[0])
     call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows,
          a_scales=rows_of('a_scales', a_scales) if one and a_scales is not None else a_scales, d=rows_of('out', out) if one else out, n=n, k=k,
          batch=None if rows is None else experts[0], capacity=capacity, format=weights.format, scale_group=weights.group, exponent=weights.exponent,
