@@ -79,8 +79,8 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     problem.rows = facts.in_groups ? static_cast<std::int32_t*>(some_address()) : nullptr;
     problem.a_scales.data = facts.is_scaled ? some_address() : nullptr;
     problem.a_scales.type = TW_FP32;
-    // Kernels that may gather rows do so where A's rows are counted.
-    const bool gathers = facts.gathers && is_given("a_rows") && problem.a_rows > 0;
+    // Rows are gathered where A's are counted, which kernels that take them as they lie refuse.
+    const bool gathers = is_given("a_rows") && problem.a_rows > 0;
     problem.row_index = gathers ? static_cast<std::int32_t*>(some_address()) : nullptr;
     if (!is_given("a_rows")) problem.a_rows = 0;
   }
