@@ -45,14 +45,21 @@ TYPED_TEST(ClustersTest, AnyCutOfKeysIsExact) {
   }
 }
 
-// A cluster of four, whose last CTA has no keys, and of eight.
+// A cluster of four, whose last CTA has no keys, and of eight: four of its CTAs get no share of the
+// sums.
 TEST(Clusters, AreExactAndCleanOn200Schedules) {
+  using Kernel = InCluster<8, 64, 2>;
+  static_assert(kernel::ClusterHeads<ElementType::Bf16, 64, 8>::Exchanged::units == 4);
   for (const vgpu::Options& options : schedules(50)) {
     const std::uint64_t seed = options.seed;
-    const int more = static_cast<int>(seed);
-    expect_exact<InCluster<8, 64, 2>>(
-        {.heads = 3, .queries = {2}, .keys = {140 + more}, .causal = seed % 2 == 0}, options,
-        {.split_k = 3});
+    const bool is_four = seed % 2 != 0;
+    const int keys = (is_four ? 140 : 450) + static_cast<int>(seed);
+    const AttentionShape shape = {
+        .heads = 3, .queries = {2}, .keys = {keys}, .causal = seed % 4 < 2};
+    const LaunchOrder order = {.split_k = is_four ? 3 : 8};
+    AttentionCase data(shape);
+    ASSERT_EQ(attention_parts(data.problem(), Kernel::config, order).parts, is_four ? 4 : 8);
+    expect_exact<Kernel>(shape, options, order);
   }
 }
 
