@@ -9,7 +9,9 @@ CAUSAL = (200, 200, 1, 1, 1, 2)
 WINDOW = (128, 300, 1, 1, 70, 1)
 # Two queries of four heads that share keys, which are taken in three parts.
 PARTS = (2, 300, 4, 1, 1, 2, True)
-# The same for one CTA, which uses stages again.
+# The same in five parts, by a cluster of eight, four of which get no share.
+EIGHT = (2, 600, 4, 1, 1, 2, True)
+# The three parts for one CTA, which uses stages again.
 IN_TURN = (2, 300, 4, 1, 1, 1, True)
 # Three sequences in pages of 16 tokens, whose last block of keys is short.
 PAGES = (2, 270, 4, 1, 1, 2, 3)
@@ -334,6 +336,10 @@ BUGS = [
         'pipeline/shares.h', 'isa::mbarrier_arrive_expect_tx(full_, units * ctas * Shares::slot_bytes);',
         'isa::mbarrier_arrive_expect_tx(full_, units * ctas * Shares::slot_bytes + 4);',
         [Site('clusters', PARTS, 'transaction-bytes', 'multiply 0', 0, also=('deadlock',), stops=True)]),
+    Bug('share_of_who_gets_none',
+        'CTAs beyond the units wait for bytes that nobody sends them',
+        'pipeline/shares.h', 'return (Shares::units + ctas - 1 - rank) / ctas;', 'return (Shares::units + ctas - 1) / ctas;',
+        [Site('clusters', EIGHT, 'transaction-bytes', 'multiply 0', 0, also=('deadlock',), stops=True)]),
     Bug('shares_in_one_slot',
         'all CTAs send their sums to the same place',
         'pipeline/shares.h', 'const SharedAddress slot = isa::mapa(pairs_ + (unit - to + rank) * Shares::slot_bytes, to);',
