@@ -68,7 +68,24 @@ TEST(Clusters, RefuseMorePartsThanACluster) {
   const vgpu::Report report = run_attention<InCluster<8, 64, 2>>(data, {}, {.split_k = 10});
   ASSERT_EQ(report.incomplete.size(), 1u);
   EXPECT_EQ(report.incomplete[0],
-            "Keys are cut into 16 parts; this kernel joins up to 8, the CTAs of a cluster.");
+            "Keys are cut into 16 parts; this kernel joins up to 8, the CTAs of a cluster: give "
+            "split_k of up to 8.");
+}
+
+// The nearest kernel is the one with the fewest obstacles: parts are one beside heads that are too
+// wide.
+TEST(Clusters, CountPartsAmongObstacles) {
+  using Kernel = Attention<Sm90Attention, InCluster<8, 64, 2>>;
+  AttentionCase data({.columns = 128, .queries = {1}, .keys = {600}});
+  const auto obstacles = [&](int parts) {
+    kernel::WarpSpecialized<Kernel>::Params params;
+    MatmulGrid grid = {};
+    return plan_attention<Kernel>(params, grid, data.problem(), 3, {}, encode_for_virtual,
+                                  {.split_k = parts})
+        .obstacles();
+  };
+  EXPECT_EQ(obstacles(8), 1u);
+  EXPECT_EQ(obstacles(10), 2u);
 }
 
 }  // namespace

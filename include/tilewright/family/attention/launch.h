@@ -214,14 +214,7 @@ struct AttentionLaunch {
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const AttentionParts parts = attention_parts(problem, Kernel::config, order);
     constexpr std::int64_t most = attention_counters / Kernel::config.column_groups();
-    if constexpr (Kernel::parts_in_cluster) {
-      if (parts.parts > std::int64_t{cluster_parts}) {
-        return Status::refused(
-            sentence("Keys are cut into {} parts; this kernel joins up to {}, the CTAs of a "
-                     "cluster.",
-                     parts.parts, cluster_parts));
-      }
-    } else if (parts.parts > 1 && parts.slots > most) {
+    if (!Kernel::parts_in_cluster && parts.parts > 1 && parts.slots > most) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
                    "{}.",
@@ -361,6 +354,15 @@ struct AttentionLaunch {
     found.unless(Kernel::in_parts || order.split_k == 1, [&] {
       return sentence("split_k = {}; this kernel does not cut keys.", order.split_k);
     });
+    if constexpr (Kernel::parts_in_cluster) {
+      const std::int64_t parts = attention_parts(problem, Kernel::config, order).parts;
+      found.unless(parts <= std::int64_t{cluster_parts}, [&] {
+        return sentence(
+            "Keys are cut into {} parts; this kernel joins up to {}, the CTAs of a cluster: give "
+            "split_k of up to {}.",
+            parts, cluster_parts, cluster_parts);
+      });
+    }
     found.unless(!Kernel::in_parts || !Family::is_ragged(problem),
                  [] { return "This kernel takes sequences with equally many queries."; });
     const bool has_rows = Kernel::config.upper_rows == 0 ||
