@@ -167,6 +167,8 @@ CONFIGS = {
     'weights_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of('.m = 64, .n = 24, .swap_ab = 1, .weights_first = 1',
                                       '.multiply_groups = 1, .dependent_launch = 1'), options='--b-is-constant'),
+    # Weights that an earlier grid may write: no part of them comes before the cluster has met, nor before that grid has ended.
+    'weights_first_2x1': hopper('.m = 64, .n = 32, .cluster = {2, 1}, .swap_ab = 1, .weights_first = 1', '.multiply_groups = 1, .dependent_launch = 1'),
     # Launches that overlap the grid before; of the convolution, sums begin at C.
     'overlapping': hopper('.cluster = {1, 1}', '.dependent_launch = 1'),
     'overlapping_2x1': hopper('.cluster = {2, 1}', '.dependent_launch = 1'),

@@ -4,6 +4,8 @@ from bug import Bug, Site, SHORT, TENSOR_SHORT, TWO_CTAS
 # No products: D is C alone.
 NO_PRODUCT = (128, 256, 0, 1, 1, 1)
 TWO_TILES = (24, 128, 192, 0, 1, 1)
+# The same for a cluster of two.
+TWO_FEATURE_TILES = (24, 128, 192, 0, 2, 1)
 ONE_IMAGE = (1, 64, 64, 1, 8, 3, 1, 1, 1, 1, 8, 3, 1, 1, 1, 1, 1)
 
 WAIT = 'if constexpr (Kernel::dependent_launch && !loads_wait) isa::griddepcontrol_wait();'
@@ -46,6 +48,11 @@ BUGS = [
         'the first copies read what the grid before may still write',
         'kernel/warp_specialized.h', 'if (!waits || !tile.weights_are_constant) isa::griddepcontrol_wait();', '',
         [Site('overlapping_2x1', TWO_CTAS, 'early-access', 'load', -1)]),
+    Bug('weights_begin_that_are_not_constant',
+        'the first copies read weights that the grid before may still write',
+        'kernel/warp_specialized.h', 'if (!waits || !tile.weights_are_constant) isa::griddepcontrol_wait();',
+        'if (!waits) isa::griddepcontrol_wait();',
+        [Site('weights_first_2x1', TWO_FEATURE_TILES, 'early-access', 'load', -1)]),
     Bug('stages_begun_are_forgotten',
         'what was copied before the meeting is copied again, over what may have been read',
         'kernel/warp_specialized.h', 'if constexpr (leads && begins_alone) loads.go_on(begun);', '',
