@@ -259,6 +259,9 @@ Priced priced(const tw_attention_problem& problem, const DispatchRequest& reques
   return made;
 }
 
+// An H100 has 114 SMs or 132; a slice that MIG makes of it has about half of them at most, or all.
+constexpr unsigned whole_device = 100;
+
 // The blocks of keys that kernels with queries as columns have, but for those of which CTAs share
 // an SM for the sake of short tiles.
 constexpr unsigned usual_block(const AttentionConfig& config) {
@@ -304,6 +307,11 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
     status.unless(is_named || asked.queries <= few || config.parts_in_cluster == 0, [&] {
       return sentence("queries = {}; this kernel is taken by itself for up to {}.", asked.queries,
                       few);
+    });
+    // A part of a device may have no room for eight CTAs side by side, and nobody asks it.
+    status.unless(is_named || request.sms >= whole_device || config.parts_in_cluster == 0, [&] {
+      return sentence("The device has {} SMs; clusters are taken by themselves from {} on.",
+                      request.sms, whole_device);
     });
     // Whether it is allowed that sums never join depends on how many keys there are.
     status.unless(is_named || !request.batch_invariant || config.summed_blocks != 0, [] {

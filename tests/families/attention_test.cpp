@@ -353,7 +353,8 @@ TEST(AttentionChoice, OfShortSequences) {
 
 // Keys are cut for the SMs, where a row's bits may depend on the cut.
 TEST(AttentionChoice, OfFewQueries) {
-  const auto chosen = [](std::int64_t sequences, std::int64_t keys, bool batch_invariant) {
+  const auto chosen = [](std::int64_t sequences, std::int64_t keys, bool batch_invariant,
+                         unsigned sms = 132) {
     const auto all = attention_instances();
     const auto swapped = std::find_if(all.begin(), all.end(), [](const Instance& instance) {
       return static_cast<const AttentionConfig*>(instance.facts)->swapped != 0;
@@ -372,7 +373,7 @@ TEST(AttentionChoice, OfFewQueries) {
     if (status.is_good()) {
       status = choose_attention(
           choice, checked,
-          {.target = swapped->target, .sms = 132, .batch_invariant = batch_invariant}, nullptr);
+          {.target = swapped->target, .sms = sms, .batch_invariant = batch_invariant}, nullptr);
     }
     EXPECT_TRUE(status.is_good()) << status.sentence();
     return std::pair(std::string(choice.instance->name), choice.order);
@@ -389,6 +390,12 @@ TEST(AttentionChoice, OfFewQueries) {
   EXPECT_EQ(chosen(1, 4096, false), std::pair(cluster, LaunchOrder{.split_k = 8}));
   EXPECT_EQ(chosen(4, 500, false), std::pair(cluster, LaunchOrder{.split_k = 4}));
   EXPECT_EQ(chosen(1, 4096, true), std::pair(usual, LaunchOrder()));
+  // A slice of a device may have no room for a cluster of eight.
+  EXPECT_EQ(chosen(1, 4096, false, 114).first, cluster);
+  for (const unsigned sms : {16u, 60u, 64u}) {
+    EXPECT_EQ(chosen(1, 4096, false, sms).first.find("_cluster"), std::string::npos) << sms;
+    EXPECT_EQ(chosen(4, 500, false, sms).first.find("_cluster"), std::string::npos) << sms;
+  }
 }
 
 // An invariant choice: where blocks of keys and parts end does not depend on the batch, its keys or

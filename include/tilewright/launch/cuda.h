@@ -224,7 +224,7 @@ class CudaKernel {
   // After max_active_clusters() was good on this device.
   // A grid whose CTAs must run `at_once` does not overlap the one before: cooperative launches
   // promise that, and nothing says that they do where they begin early.
-  // `cluster`: so many CTAs are one; 0: as many as the kernel always has.
+  // `cluster`: so many CTAs are one, of which nobody asked whether they fit; 0: as the kernel says.
   template <class Params>
   Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false,
                 unsigned cluster = 0) const {
