@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <vector>
 
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/matmul/kernel.h"
+#include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/schedule/group_tiles.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/split_tiles.h"
@@ -32,6 +36,25 @@ TileMapParams<BandedOrder> map_of(int tiles_m, int tiles_n, int batches, int k_t
   map.splits = splits;
   map.order = bands(2, Raster::AlongN);
   return map;
+}
+
+// The first copy of a whole tile waits for one line of the constant bank: a kernel's parameters
+// begin with their schedule's, and these with the 64 bytes of a map that it needs.
+struct Alone {
+  static constexpr MatmulConfig config = {.tiling = {.m = 128, .n = 256}};
+};
+struct InPairs {
+  static constexpr MatmulConfig config = {.tiling = {.m = 128, .n = 256, .cluster = {2, 1}},
+                                          .scheduling = Scheduling::Dynamic};
+};
+template <class Named>
+using ParamsOf = kernel::WarpSpecialized<Matmul<Sm90, Named>>::Params;
+
+TEST(Params, HaveTheFirstTileInTheirFirstLine) {
+  EXPECT_EQ(offsetof(TileMapParams<BandedOrder>, m), 64u);
+  EXPECT_EQ(offsetof(ParamsOf<Alone>, schedule), 0u);
+  EXPECT_EQ(offsetof(ParamsOf<InPairs>, schedule), 0u);
+  EXPECT_EQ(offsetof(decltype(ParamsOf<InPairs>::schedule), map), 0u);
 }
 
 TEST(Orders, BandsReachEveryTileOnce) {
