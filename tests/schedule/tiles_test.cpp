@@ -48,7 +48,7 @@ struct InPairs {
                                           .scheduling = Scheduling::Dynamic};
 };
 template <class Named>
-using ParamsOf = kernel::WarpSpecialized<Matmul<Sm90, Named>>::Params;
+using ParamsOf = typename kernel::WarpSpecialized<Matmul<Sm90, Named>>::Params;
 
 TEST(Params, HaveTheFirstTileInTheirFirstLine) {
   EXPECT_EQ(offsetof(TileMapParams<BandedOrder>, m), 64u);
