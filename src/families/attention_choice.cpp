@@ -277,7 +277,9 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   // The best that has all keys in one tile, the best that has them in parts, and the best whose
   // parts are the CTAs of a cluster.
   LaunchChoice best[3] = {};
-  const auto [asked, sms] = priced(problem.as<tw_attention_problem>(), request);
+  const Priced by = priced(problem.as<tw_attention_problem>(), request);
+  const tw_attention_problem& asked = by.problem;
+  const unsigned sms = by.sms;
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
